@@ -25,8 +25,6 @@ const (
 	fixAll   = "source.fixAll"
 )
 
-// codeActions offers actions that fix the findings in a range, and an action that sets all bounds that make
-// the rules fit.
 func (v *view) codeActions(p protocol.Params) []protocol.CodeAction {
 	a := actor{view: v, only: p.Context.Only, diagnostics: p.Context.Diagnostics, from: v.text.offset(p.Range.Start), to: v.text.offset(p.Range.End)}
 	a.actions = []protocol.CodeAction{}
@@ -63,7 +61,6 @@ func (a *actor) edit(p editor.Piece, after []byte) protocol.TextEdit {
 	return protocol.TextEdit{Range: a.text.rangeOf(p.Start+from, p.Start+to), NewText: text}
 }
 
-// offer adds an action, unless an action with the same title and kind exists.
 func (a *actor) offer(kind, title string, edits []protocol.TextEdit, preferred bool, isFixed fixFilter) {
 	if slices.ContainsFunc(a.actions, func(other protocol.CodeAction) bool { return other.Title == shown(title) && other.Kind == kind }) {
 		return
@@ -74,7 +71,7 @@ func (a *actor) offer(kind, title string, edits []protocol.TextEdit, preferred b
 	})
 }
 
-// smallestChange returns the range of before that differs from after, and its new text.
+// smallestChange returns the range of before that differs from after, and its new text. It does not split characters.
 func smallestChange(before, after []byte) (from, to int, text string) {
 	least := min(len(before), len(after))
 	for from < least && before[from] == after[from] {
@@ -154,8 +151,7 @@ func (e *expression) edited(p editor.Piece, edits []assist.Edit) ([]byte, error)
 	return e.Tree.Edit(position.Set(e.At.Path, want))
 }
 
-// bounds offers the fixes of celadon vet: each bound that concerns the range, all bounds at once, the replacements of
-// lints, and the corrections of misspelled keys.
+// bounds offers the fixes of celadon vet.
 func (a *actor) bounds() {
 	var all []protocol.TextEdit
 	var advised []fixFilter
@@ -282,8 +278,7 @@ func overlaps(t *text, r protocol.Range, from, to int) bool {
 	return t.offset(r.Start) <= to && from <= t.offset(r.End)
 }
 
-// lints offers the replacements that lints suggest for the rules of the range. A replacement that may
-// validate objects differently is not preferred.
+// A replacement that may validate objects differently is not preferred.
 func (a *actor) lints(of *part, p editor.Piece, within int, text *crdedit.CRD) {
 	at, inRule := editor.RuleOf(p.Tree.At(within).Path)
 	report := of.report()

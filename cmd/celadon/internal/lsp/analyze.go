@@ -40,8 +40,7 @@ type spot struct{ index, item int }
 
 const maxFindings = 1000
 
-// analyze analyzes the document and puts its CRDs in force. It adds the kinds whose CRD changed to changed. A
-// document over editor.MaxText has no findings.
+// analyze puts the CRDs of the document in force, and adds the kinds whose CRD changed to changed.
 func (v *view) analyze(ctx context.Context, changed map[schema.GroupKind]bool) *analysis {
 	a := &analysis{by: v.crds.changed.Load(), text: v.text, diagnostics: []protocol.Diagnostic{}, good: map[spot]*part{}}
 	if len(v.text.bytes) > editor.MaxText {
@@ -88,7 +87,6 @@ func (a *analysis) publish(findings []protocol.Diagnostic, omitted int) {
 
 const source = "celadon"
 
-// crdsOf reads the CRDs of a document and puts them in force.
 func (v *view) crdsOf(ctx context.Context, a *analysis, changed map[schema.GroupKind]bool) {
 	var reads []read
 	for _, p := range a.parts {

@@ -22,9 +22,8 @@ import (
 type settings struct {
 	// KubeVersion is the Kubernetes version X.Y to emulate. If it is "", the workspace's .celadon.yaml
 	// determines it, or else it is the newest.
-	KubeVersion string `json:"kubeVersion"`
-	// NoLint lists disabled lints.
-	NoLint []string `json:"noLint"`
+	KubeVersion string   `json:"kubeVersion"`
+	NoLint      []string `json:"noLint"`
 	// Trusted is set if the user trusts the workspace, according to the editor. Only then are Go
 	// packages read.
 	Trusted bool `json:"trusted"`
@@ -81,7 +80,6 @@ func (s *server) configure(ctx context.Context, changed json.RawMessage) (docume
 	return true, crds, nil
 }
 
-// reconfigure calls configure after documents were opened, and analyzes them again if necessary.
 func (s *server) reconfigure(changed json.RawMessage) {
 	documents, crds, err := s.configure(s.ctx, changed)
 	if err != nil {
@@ -134,7 +132,6 @@ func (s *server) versionsOf(now settings, was versions) versions {
 	return versions{}
 }
 
-// fileChanged applies the workspace's .celadon.yaml again if path is such a file.
 func (s *server) fileChanged(path string) {
 	if filepath.Base(path) == config.Name {
 		go s.guard(path, func() { s.reconfigure(nil) })

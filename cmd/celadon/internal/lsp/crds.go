@@ -33,7 +33,7 @@ type read struct {
 	sum  [sha256.Size]byte // of the JSON
 }
 
-// newRead reads a document as a CRD. CRD is nil if it is invalid.
+// The CRD of the result is nil if the document is not a valid CRD.
 func newRead(file string, doc *input.Document) read {
 	data, _ := doc.JSON()
 	return read{resource.One(doc), file, sha256.Sum256(data)}
@@ -53,7 +53,7 @@ func (c *crds) decider() *verdict.Decider {
 	return c.objects
 }
 
-// set replaces the CRDs of a file. It adds the kinds whose CRD in force changed to changed.
+// set adds the kinds whose CRD in force changed to changed.
 func (c *crds) set(file string, now []read, changed map[schema.GroupKind]bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

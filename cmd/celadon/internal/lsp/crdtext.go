@@ -34,8 +34,8 @@ func (p *part) schemaNode(version int, steps []engine.Step) *position.Node {
 	return node
 }
 
-// rulePart returns the location of a part of a rule in the CRD, and its key and value in the text. If name is "", the
-// value is the whole rule. The nodes are nil if the text does not contain them.
+// If name is "", key is x-kubernetes-validations and value the whole rule. value is nil if the text does not contain
+// it.
 func (p *part) rulePart(ref *engine.RuleRef, name string) (at editor.RuleAt, key, value *position.Node) {
 	if p.crd == nil || p.crd.CRD == nil {
 		return at, nil, nil
@@ -68,7 +68,6 @@ func (p *part) location(node *position.Node) protocol.Location {
 	return protocol.Location{URI: p.uri, Range: p.text.rangeOf(p.start+node.Start, p.start+end)}
 }
 
-// crdOf returns the CRD of a kind that is in force, or nil.
 func (s *server) crdOf(kind schema.GroupKind) *part {
 	def, _ := s.crds.live().Definition(kind)
 	if def == nil {
@@ -103,7 +102,6 @@ func (s *server) ruleIn(kind schema.GroupKind, ref *engine.RuleRef) []protocol.R
 	return []protocol.Related{{Location: c.location(key), Message: "the rule"}}
 }
 
-// otherFiles caches files with CRDs that are not open.
 type otherFiles struct {
 	mu    sync.Mutex
 	files map[string]otherFile
@@ -117,7 +115,6 @@ type otherFile struct {
 
 const maxOther = 20
 
-// read returns the file as it is on disk, or nil if it cannot be read.
 func (o *otherFiles) read(path string, s *server) *analysis {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -146,7 +143,6 @@ func (o *otherFiles) read(path string, s *server) *analysis {
 	return a
 }
 
-// definition returns the schema of the field at a position, which is in a rule or in an object.
 func (v *view) definition(p protocol.Params) []protocol.Location {
 	offset := v.text.offset(p.Position)
 	if e := v.expression(offset); e != nil {
@@ -170,7 +166,7 @@ func (v *view) definition(p protocol.Params) []protocol.Location {
 	return o.crd.schemaAt(o.version, stepsOf(o.Tree.At(o.within).Path))
 }
 
-// schemaAt returns the location of the schema of a field: the name under properties, if any.
+// schemaAt returns the location of a field's name under properties, or else of its schema.
 func (p *part) schemaAt(version int, steps []engine.Step) []protocol.Location {
 	node := p.schemaNode(version, steps)
 	if node == nil {
@@ -250,7 +246,6 @@ func (p *part) report() *enginevet.Report {
 	return p.crd.vetted.Report
 }
 
-// hints returns the costs of rules that compile and their shares of the limit, to be shown after the rules.
 func (v *view) hints(protocol.Params) []protocol.InlayHint {
 	all := []protocol.InlayHint{}
 	for _, p := range v.known.parts {

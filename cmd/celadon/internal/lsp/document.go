@@ -20,10 +20,8 @@ type document struct {
 	version *int32
 	text    *text
 	// known is the result of the last round, perhaps of an older text.
-	known *analysis
-	// trees holds the trees of text and its predecessors.
-	trees *editor.Trees
-	// cancel cancels the current analysis, if any.
+	known  *analysis
+	trees  *editor.Trees
 	cancel context.CancelFunc
 	// lost is set if a change could not be applied, so that text differs from the editor's. It is
 	// reset by the next complete text.
@@ -36,7 +34,7 @@ type view struct {
 	document
 }
 
-// wakeWaiting wakes all waiting requests. The caller must hold s.mu.
+// The caller must hold s.mu.
 func (s *server) wakeWaiting() {
 	close(s.news)
 	s.news = make(chan struct{})
@@ -143,7 +141,7 @@ func pathOf(uri string) string {
 	return filepath.Clean(filepath.FromSlash(path))
 }
 
-// uriOf returns the URI of a path. For an open file, it is the editor's URI.
+// For an open file, uriOf returns the editor's URI.
 func (s *server) uriOf(path string) string {
 	if !filepath.IsAbs(path) {
 		return path // a name that is not a path is a URI

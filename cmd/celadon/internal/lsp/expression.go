@@ -13,13 +13,12 @@ import (
 	"github.com/celadon-cel/celadon/x/assist"
 )
 
-// An expression is a part of a rule or an expression of a policy in the text of a request.
 type expression struct {
 	*editor.Expression
 	text    *text
 	context *assist.Context // of a rule or message; nil if the schema is unknown
-	crd     *part           // with the rule
-	helper  helper          // nil if the schema is unknown
+	crd     *part
+	helper  helper // nil if the schema is unknown
 }
 
 type helper interface {
@@ -52,7 +51,7 @@ func (v *view) expression(offset int) *expression {
 	return x
 }
 
-// rangeOf returns the range of code points of the expression.
+// from and to count the code points of the expression.
 func (e *expression) rangeOf(from, to int) protocol.Range {
 	return e.text.rangeOf(e.Point(from), e.Point(to))
 }
@@ -74,8 +73,7 @@ func (v *view) hover(p protocol.Params) *protocol.Hover {
 	return &protocol.Hover{Contents: plainText(strings.Join(h.Lines(), "\n")), Range: &at}
 }
 
-// plainText returns text as plain text, or nothing for an empty text. It does not use Markdown, because
-// untrusted CRDs could contain links and images.
+// plainText does not use Markdown, because untrusted CRDs could contain links and images.
 func plainText(text string) (m protocol.Markup) {
 	if text == "" {
 		return m
@@ -111,7 +109,6 @@ func (v *view) completion(p protocol.Params) *protocol.CompletionList {
 	return list
 }
 
-// order returns a sort key that keeps candidates in their order.
 func order(i int) string {
 	return fmt.Sprintf("%04d", i%10_000)
 }
@@ -143,7 +140,6 @@ func (v *view) signatureHelp(p protocol.Params) *protocol.SignatureHelp {
 	return help
 }
 
-// matched returns the context of a CRD of the workspace that a policy matches, or nil.
 func (v *view) matched(e *editor.PolicyExpression) *assist.Context {
 	for _, crd := range v.crds.live().Wanted(func(string, string) bool { return true }) {
 		spec := &crd.Spec

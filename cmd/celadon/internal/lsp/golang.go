@@ -25,8 +25,6 @@ func (s *server) trusted(name string) *vet.GoReviewer {
 	return s.goReviewer
 }
 
-// ofGo adds the findings of celadon vet for a Go file with markers. If the package cannot be read or
-// defines no CRD, it adds nothing.
 func (v *view) ofGo(ctx context.Context, a *analysis) {
 	reviewer := v.trusted(v.name)
 	if reviewer == nil || !bytes.Contains(v.text.bytes, []byte("// +")) {

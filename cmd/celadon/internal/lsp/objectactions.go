@@ -14,8 +14,6 @@ import (
 	"github.com/celadon-cel/celadon/x/assist"
 )
 
-// object offers corrections for a field name or an enum value that the object's schema does not
-// allow.
 func (a *actor) object() {
 	o := a.objectAt(a.from)
 	if o == nil || o.Tree.Broken() != nil || !a.rejected() {
@@ -40,8 +38,7 @@ func (a *actor) rejected() bool {
 	})
 }
 
-// unknownIn returns the fields of a schema that a mapping does not have. It returns nil if the
-// schema permits other fields.
+// unknownIn returns nil if the schema permits other fields.
 func unknownIn(s *apiextensionsv1.JSONSchemaProps, parent *position.Node, root bool) (names []string) {
 	if s == nil || s.AdditionalProperties != nil || s.XPreserveUnknownFields != nil && *s.XPreserveUnknownFields {
 		return nil

@@ -48,7 +48,7 @@ type part struct {
 	omitted  int // findings that are not in the list
 
 	uri  string
-	text *text // text that contains the document
+	text *text
 }
 
 // split splits a file as vet and check do.
@@ -139,7 +139,6 @@ func template(name, language string, t *text, parts []*part) bool {
 // elsewhere lists lints about what may be in another file.
 var elsewhere = []string{"no-binding", "no-policy"}
 
-// ofPolicies adds the findings of celadon vet about policies, with the schemas of the CRDs in force.
 func (v *view) ofPolicies(ctx context.Context, parts []*part) {
 	var policies []*part
 	var documents []map[string]any

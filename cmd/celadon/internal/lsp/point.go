@@ -15,7 +15,6 @@ import (
 // A diagnostic begins with its point, because editors show the first words of a message next to the line. The
 // text that the other formats of celadon have follows on its own lines.
 
-// pointFirst returns the message of a diagnostic: its point on the first line, unless text begins with it.
 func pointFirst(point, text string) string {
 	if point == "" || strings.HasPrefix(text, point) {
 		return shown(text)
@@ -50,8 +49,8 @@ func pointOf(f *finding.Finding) string {
 	return point
 }
 
-// strictDiagnostics returns a diagnostic for each unknown or duplicate field after the first, which the finding f is
-// about. The server reports all of them in one message.
+// strictDiagnostics returns diagnostics for the fields after the first of a message, because the server reports all
+// unknown and duplicate fields in one message.
 func (v *view) strictDiagnostics(p *part, f *finding.Finding, fields []finding.Location) (more []protocol.Diagnostic) {
 	for _, at := range fields {
 		one := *f

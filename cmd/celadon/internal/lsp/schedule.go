@@ -20,13 +20,12 @@ const (
 	longest = time.Second
 )
 
-// A schedule determines which documents and files the next round analyzes, and when.
 type schedule struct {
 	mu    sync.Mutex
 	dirty map[string]bool // URIs
 	files map[string]bool // paths of files that may have changed on disk
 	since time.Time       // of the first change since the last round
-	timer *time.Timer     // fires when a round is due
+	timer *time.Timer
 }
 
 func newSchedule() *schedule {
@@ -54,7 +53,6 @@ func (r *schedule) add(to map[string]bool, names []string) {
 	r.timer.Reset(min(quiet, longest-time.Since(r.since)))
 }
 
-// take returns the documents and files for a round, and removes them from the schedule.
 func (r *schedule) take() (uris, files []string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -75,8 +73,6 @@ func (s *server) run(ctx context.Context) {
 	}
 }
 
-// round reads changed files and analyzes changed documents. If CRDs change, it then analyzes the documents
-// that depend on them.
 func (s *server) round(ctx context.Context) {
 	uris, files := s.rounds.take()
 	changed := map[schema.GroupKind]bool{}
@@ -94,7 +90,6 @@ func (s *server) round(ctx context.Context) {
 	}
 }
 
-// analyzeDocument analyzes a document, and prepares its CRDs for requests.
 func (s *server) analyzeDocument(ctx context.Context, uri string, changed map[schema.GroupKind]bool) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -118,8 +113,7 @@ func (s *server) refresh() {
 	}
 }
 
-// publish analyzes a document and publishes its diagnostics. It returns nil if the document changed or was
-// closed meanwhile, or if its text differs from the editor's.
+// publish returns nil, and publishes nothing, if the document has changed or was closed meanwhile, or is lost.
 func (s *server) publish(ctx context.Context, cancel context.CancelFunc, uri string, changed map[schema.GroupKind]bool) *analysis {
 	s.mu.Lock()
 	d := s.docs[uri]
@@ -152,8 +146,6 @@ func (s *server) publish(ctx context.Context, cancel context.CancelFunc, uri str
 	return a
 }
 
-// dependents returns the open documents with objects of the given kinds, test suites, policies, or Go
-// markers. It returns nil if there are no kinds.
 func (s *server) dependents(kinds map[schema.GroupKind]bool) (uris []string) {
 	if len(kinds) == 0 {
 		return nil

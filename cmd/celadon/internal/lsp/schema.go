@@ -21,7 +21,6 @@ import (
 	"github.com/celadon-cel/celadon/x/assist"
 )
 
-// An objectAt is an object around a position of a text, with its CRD.
 type objectAt struct {
 	editor.Piece
 	within  int // offset in the piece
@@ -30,7 +29,7 @@ type objectAt struct {
 	root    *apiextensionsv1.JSONSchemaProps
 }
 
-// objectAt returns the object in the document around offset, or nil if its schema is not known.
+// objectAt returns nil if the schema of the object at offset is unknown.
 func (v *view) objectAt(offset int) *objectAt {
 	p, within := v.trees.At(v.text.bytes, offset)
 	if p.Tree.Root == nil {
@@ -137,7 +136,6 @@ func wordsOf(s *apiextensionsv1.JSONSchemaProps) schemawords.Node {
 	return n
 }
 
-// schemaCompletion offers the fields of an object, or the values of a field.
 func (v *view) schemaCompletion(offset int) *protocol.CompletionList {
 	o := v.objectAt(offset)
 	if o == nil {
@@ -190,7 +188,6 @@ func asJSON(raw []byte) string {
 	return strings.TrimSpace(b.String())
 }
 
-// fieldNames returns the names of a schema's fields, required fields first.
 func fieldNames(s *apiextensionsv1.JSONSchemaProps) []string {
 	names := slices.Sorted(maps.Keys(s.Properties))
 	isRequired := func(name string) bool { return slices.Contains(s.Required, name) }
@@ -227,8 +224,7 @@ var unfinished = regexp.MustCompile(`^ *(?:- +)*([^ {}\[\]#&*][^{}\[\]#&*]*?: +)
 // placeholder replaces the word, so that the text around it is YAML.
 const placeholder = "celadon-cursor"
 
-// wordAt returns the word of the document before the cursor, which is at offset. It returns nil if the cursor is
-// neither in a key nor in a value.
+// wordAt returns nil if the cursor, which is at offset, is neither in a key nor in a value.
 func wordAt(text []byte, offset int) *written {
 	begin := bytes.LastIndexByte(text[:offset], '\n') + 1
 	found := unfinished.FindSubmatchIndex(text[begin:offset])

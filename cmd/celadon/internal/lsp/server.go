@@ -159,7 +159,6 @@ func failed(err error) func(context.Context) (any, error) {
 	return func(context.Context) (any, error) { return nil, err }
 }
 
-// answer returns a request whose parameters are decoded as P.
 func answer[P any](do func(*server, P) func(context.Context) (any, error)) request {
 	return func(s *server, data json.RawMessage) func(context.Context) (any, error) {
 		var p P
@@ -239,7 +238,7 @@ func (s *server) exit() {
 	s.conn.Close()
 }
 
-// guard calls do, which handles untrusted data. It reports a panic and recovers from it.
+// guard recovers from a panic of do, which handles untrusted data, and reports it.
 func (s *server) guard(task string, do func()) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -249,7 +248,6 @@ func (s *server) guard(task string, do func()) {
 	do()
 }
 
-// bug reports an internal error in the editor's log, and its stack on stderr.
 func (s *server) bug(task string, v any) {
 	s.log(protocol.Error, fmt.Sprintf("%s: internal error in celadon: %v", task, v))
 	untrusted.Fprintf(untrusted.NewWriter(s.stderr), "celadon: %s: internal error in celadon: %s\n%s\n", task, fmt.Sprint(v), string(debug.Stack()))

@@ -46,7 +46,6 @@ func (t *text) starts() (lines, feeds []int) {
 	return t.lines, t.feeds
 }
 
-// lineEnd returns the end of a line, without its line break.
 func (t *text) lineEnd(line int) int {
 	starts, _ := t.starts()
 	if line+1 >= len(starts) {
@@ -103,7 +102,7 @@ func (t *text) rangeOf(from, to int) protocol.Range {
 	return protocol.Range{Start: t.position(from), End: t.position(max(from, to))}
 }
 
-// change returns the text after a change. If the change is invalid, it returns t and an error.
+// If c is invalid, change returns t and an error.
 func (t *text) change(c protocol.Change) (*text, error) {
 	if c.Range == nil {
 		return newText(c.Text), nil

@@ -34,9 +34,8 @@ const (
 	isUsable
 )
 
-// wait waits until the document of the request meets the needs. It returns errChanged if the document changes
-// or is closed or the server ends, errEnded after the request shutdown, errLate after s.maxWait, and the
-// error of ctx if that is done. Unless the document has changed, v.known is the latest analysis.
+// wait waits until the document meets the needs. Unless the document has changed, v.known is then its latest
+// analysis, even after an error.
 func (v *view) wait(ctx context.Context, needs need) error {
 	late := time.NewTimer(v.maxWait)
 	defer late.Stop()
@@ -69,8 +68,7 @@ func (v *view) wait(ctx context.Context, needs need) error {
 	}
 }
 
-// usable reports whether the CRDs of all objects are known, or no further CRD can be found because all open
-// documents have been analyzed and all searches for CRDs have ended. The caller must hold v.mu.
+// The caller must hold v.mu. See isUsable.
 func (v *view) usable() bool {
 	live, analyzed := v.crds.live(), v.searches == 0
 	for _, d := range v.docs {
@@ -101,9 +99,8 @@ func (s *server) startSearch(folders []string) {
 	}()
 }
 
-// inDocument returns a request about an open document. The result is null for other documents. If the
-// analysis takes longer than maxWait, a request that needs CRDs is served with the CRDs that are known by
-// then.
+// inDocument returns a request about an open document. If the analysis takes longer than maxWait, a request that
+// needs CRDs is served with the CRDs that are known by then.
 func inDocument[R any](needs need, do func(*view, protocol.Params) R) request {
 	return answer(func(s *server, p protocol.Params) func(context.Context) (any, error) {
 		v := s.view(p.TextDocument.URI)

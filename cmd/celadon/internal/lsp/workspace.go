@@ -134,7 +134,6 @@ func (s *server) folderOf(path string) (root, rel string) {
 	return root, rel
 }
 
-// relative returns the path of a file relative to a folder, or "" if the file is not in the folder.
 func relative(folder, path string) string {
 	if rel, err := filepath.Rel(folder, path); err == nil && filepath.IsLocal(rel) {
 		return rel
@@ -142,7 +141,6 @@ func relative(folder, path string) string {
 	return ""
 }
 
-// readCRDs returns the valid CRDs of a file, or nil for a template.
 func readCRDs(name string, data []byte) (reads []read) {
 	if !resource.MayDefine(data) {
 		return nil

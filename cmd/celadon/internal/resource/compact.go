@@ -17,10 +17,10 @@ import (
 	"github.com/celadon-cel/celadon/x/valuediff"
 )
 
-// A Compact is a CRD for compiling and for walking schemas. Its schemas have no descriptions,
-// because decoding and keeping the descriptions costs as much as all the rest. The API server
-// compares schemas including descriptions, so a Compact must not be compared with another CRD. It is
-// a separate type, so the compiler rejects it where a complete CRD is expected.
+// A Compact is a CRD for compiling and for walking schemas, without the descriptions in its schemas, because decoding
+// and keeping them is expensive. The API server compares schemas including descriptions, so a Compact must not be
+// vetted as an update or as the CRD before an update. It is a separate type, so the compiler rejects it where a
+// complete CRD is expected.
 type Compact apiextensionsv1.CustomResourceDefinition
 
 // ForEngine returns c for functions that compile or walk schemas. Never pass the result to
@@ -29,8 +29,7 @@ func (c *Compact) ForEngine() *apiextensionsv1.CustomResourceDefinition {
 	return (*apiextensionsv1.CustomResourceDefinition)(c)
 }
 
-// SameSpec reports whether two CRDs have the same spec, apart from descriptions. Like a server, it sets defaults,
-// and does not distinguish an empty list or mapping from a missing one if both are stored in the same way.
+// SameSpec reports whether a server stores both specs in the same way, apart from descriptions.
 func (c *Compact) SameSpec(other *Compact) bool {
 	if reflect.DeepEqual(c.Spec, other.Spec) {
 		return true
@@ -76,8 +75,6 @@ func DecodeCompact(doc *input.Document) (*Compact, error) {
 	return (*Compact)(crd), err
 }
 
-// compactJSON returns the JSON of a CRD without the descriptions in its schemas. It returns
-// an error if that is more than etcd stores.
 func compactJSON(crd map[string]any) ([]byte, error) {
 	data, err := json.Marshal(WithoutDescriptions(crd))
 	if err == nil && len(data) > maxJSON {
@@ -98,8 +95,7 @@ func WithoutDescriptions(crd map[string]any) map[string]any {
 	return crd
 }
 
-// withoutDescription removes the descriptions of a schema and of its items and properties. In defaults and enums,
-// a description is data.
+// withoutDescription does not enter defaults and enums, in which a description is data.
 func withoutDescription(v any) {
 	schema, _ := v.(map[string]any)
 	if _, ok := schema["description"].(string); ok {
@@ -115,9 +111,9 @@ func withoutDescription(v any) {
 	}
 }
 
-// Applied returns the JSON of the CRD in a document as kubectl apply writes it to a stored CRD, and the fields
-// that this keeps although the document does not have them. Both are nil if there are no such fields, if kubectl
-// cannot apply the document, or if neither its uid nor an annotation shows that old comes from a server.
+// Applied returns the JSON of the CRD in a document as kubectl apply writes it to old, and the fields that this keeps
+// although the document does not have them. Both are nil if nothing is kept, for example because old does not come
+// from a server.
 func Applied(doc *input.Document, old *apiextensionsv1.CustomResourceDefinition) (data []byte, kept []string) {
 	if old == nil || old.UID == "" && old.Annotations[apply.LastApplied] == "" || doc.Object["apiVersion"] != APIVersion {
 		return nil, nil
@@ -152,7 +148,6 @@ func Applied(doc *input.Document, old *apiextensionsv1.CustomResourceDefinition)
 
 const maxKept = 60
 
-// storedSpec returns the spec of a CRD with the defaults of a server, or nil.
 func storedSpec(data []byte) any {
 	var crd Compact
 	if json.Unmarshal(data, &crd) != nil {

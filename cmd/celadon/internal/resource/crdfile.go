@@ -47,8 +47,8 @@ func Beta(doc *input.Document) bool {
 	return doc.Object["kind"] == Kind && doc.Object["apiVersion"] == catalog.APIVersionBeta
 }
 
-// FoundPatch reports whether doc is a patch of a CRD that was found in a folder instead of being named by the user. Commands
-// skip such documents: kustomize applies them, and they are never sent to a server.
+// FoundPatch reports whether doc is a patch of a CRD in a file that the user did not name. Commands skip such
+// documents: kustomize applies them, and they are never sent to a server.
 func FoundPatch(doc *input.Document, named []string) bool {
 	return doc.Object["kind"] == Kind && !slices.Contains(named, doc.File) && catalog.IsPatchObject(doc.Object)
 }
@@ -71,7 +71,6 @@ func Decode(doc *input.Document) (*apiextensionsv1.CustomResourceDefinition, err
 	return decoded(doc, data)
 }
 
-// decoded decodes the CRD of a document. If it has a value of the wrong type, the error has the path of that value.
 func decoded(doc *input.Document, data []byte) (*apiextensionsv1.CustomResourceDefinition, error) {
 	crd, err := catalog.Decode(data)
 	if err == nil {
@@ -175,9 +174,9 @@ func DocumentPath(doc *input.Document, field string) string {
 	return path
 }
 
-// All decodes the CRDs at and below paths, in order. Decode, like Decode in this package, returns
-// nil for a document of another kind. All prints errors and then returns broken as true, but in
-// folders it skips the documents that a Filter ignores. It returns an error if it finds no CRD.
+// All decodes the CRDs at and below paths with decode, which returns nil for a document of another kind. It prints
+// the errors of documents, and then returns broken as true. It skips the documents that a Filter ignores. It returns
+// an error if it finds no CRD.
 func All[T any](ctx context.Context, s command.Streams, paths []string, decode func(*input.Document) (*T, error)) (crds []*T, broken bool, err error) {
 	type one struct {
 		crd *T

@@ -23,11 +23,10 @@ const (
 	legacyCluster = "LegacyCluster"
 )
 
-// maxCompositeName is the length that Crossplane accepts for the name of a composite resource or claim, which is also a label.
+// maxCompositeName is the length that Crossplane accepts for the name of a composite resource or claim, which is also
+// a label.
 const maxCompositeName = int64(63)
 
-// compositeDefinitions returns the CRDs that Crossplane generates from a CompositeResourceDefinition, or nil if it
-// is incomplete or has too many versions.
 func compositeDefinitions(object map[string]any) []map[string]any {
 	from := objectAt(object, "spec")
 	name, _ := objectAt(object, "metadata")["name"].(string)
@@ -53,7 +52,7 @@ func compositeDefinitions(object map[string]any) []map[string]any {
 	return crds
 }
 
-// compositeCRD returns the CRD with the given names, of composite resources of a scope, or of claims if the scope is "".
+// For claims, scope is "". The result is nil if the versions are invalid.
 func compositeCRD(name string, from map[string]any, names any, category, scope string) map[string]any {
 	spec := picked(from, "group", "conversion")
 	named := maps.Clone(objectAt(map[string]any{"names": names}, "names"))
@@ -82,8 +81,8 @@ func compositeCRD(name string, from map[string]any, names any, category, scope s
 	return newDefinition(name, spec)
 }
 
-// compositeSchema returns the schema of a version. Crossplane uses only these parts of the author's schema; rules at the root
-// have no effect.
+// compositeSchema returns the schema of a version. Crossplane uses only these parts of the author's schema; rules at
+// the root have no effect.
 func compositeSchema(schema map[string]any, specFields, statusFields map[string]any) map[string]any {
 	length := any(maxCompositeName)
 	if n, ok := objectAt(schema, "properties", "metadata", "properties", "name")["maxLength"].(int64); ok && n < maxCompositeName {
@@ -101,7 +100,6 @@ func compositeSchema(schema map[string]any, specFields, statusFields map[string]
 	return out
 }
 
-// withFields returns an object schema with the properties of schema, its entries with the given keys, and more fields.
 func withFields(schema, fields map[string]any, keys ...string) map[string]any {
 	out := picked(schema, keys...)
 	properties := maps.Clone(objectAt(schema, "properties"))
@@ -116,8 +114,6 @@ func withFields(schema, fields map[string]any, keys ...string) map[string]any {
 //go:embed crossplane.yaml
 var crossplaneYAML []byte
 
-// addedFields returns new schemas of the fields that Crossplane adds to composite resources of a scope, or to claims if
-// the scope is "".
 func addedFields(scope string, from map[string]any) (spec, status map[string]any) {
 	var all map[string]any
 	if err := yaml.Unmarshal(crossplaneYAML, &all); err != nil {

@@ -17,12 +17,12 @@ import (
 // Definitions does the same, so that commands read these objects as CRDs. A generated document has the source of
 // the original, and its fields are mostly at the same paths. DocumentPath maps the others.
 
-// maxVersions limits the versions of a generated CRD. A version adds the fields of Crossplane, so a short document could
-// otherwise need much memory.
+// maxVersions limits the versions of a generated CRD. A version adds the fields of Crossplane, so a short document
+// could otherwise need much memory.
 const maxVersions = 100
 
-// Definitions returns the CRDs that a document defines: those that Crossplane generates from a CompositeResourceDefinition, the
-// one that kcp serves for an APIResourceSchema, and otherwise the document itself.
+// Definitions returns the CRDs that a document defines: those that Crossplane generates from a
+// CompositeResourceDefinition, the one that kcp serves for an APIResourceSchema, and otherwise the document itself.
 func Definitions(doc *input.Document) []*input.Document {
 	if doc.Err != nil {
 		return []*input.Document{doc}
@@ -47,7 +47,7 @@ func Definitions(doc *input.Document) []*input.Document {
 // Generates reports whether CRDs are generated from a document.
 func Generates(doc *input.Document) bool { return Definitions(doc)[0] != doc }
 
-// MayDefine reports whether the text of a file may define a kind.
+// MayDefine reports whether text contains the name of a kind that defines kinds.
 func MayDefine(text []byte) bool {
 	return slices.ContainsFunc([]string{Kind, xrdKind, schemaKind}, func(kind string) bool { return bytes.Contains(text, []byte(kind)) })
 }
@@ -91,8 +91,6 @@ func picked(object map[string]any, keys ...string) map[string]any {
 	return out
 }
 
-// eachVersion returns the versions of a spec, each replaced by f. It returns nil if there are no versions or too
-// many, or if one is not a mapping.
 func eachVersion(spec map[string]any, f func(version map[string]any) map[string]any) []any {
 	versions, _ := spec["versions"].([]any)
 	if len(versions) > maxVersions {
@@ -120,8 +118,8 @@ func objectAt(v any, keys ...string) map[string]any {
 // schemaKind is the kind of kcp that defines a kind. See https://docs.kcp.io/kcp/main/concepts/apis/exporting-apis.
 const schemaKind = "APIResourceSchema"
 
-// schemaDefinitions returns the CRD for an APIResourceSchema, or nil if the latter is not complete. In contrast to the
-// CRD's name, the name of an APIResourceSchema has a prefix for its version, such as v220801-a1b2.things.example.com.
+// schemaDefinitions returns the CRD for an APIResourceSchema, or nil if it is invalid. In contrast to the CRD's name,
+// the name of an APIResourceSchema has a prefix for its version, such as v220801-a1b2.things.example.com.
 func schemaDefinitions(object map[string]any) []map[string]any {
 	from := objectAt(object, "spec")
 	spec := picked(from, "group", "names", "scope", "conversion")
@@ -141,7 +139,6 @@ func schemaDefinitions(object map[string]any) []map[string]any {
 	return []map[string]any{newDefinition(plural+"."+group, spec)}
 }
 
-// originalPath returns the path in the original document of a field of a generated CRD.
 func originalPath(doc *input.Document, path string) string {
 	switch doc.Original["kind"] {
 	case schemaKind:

@@ -52,7 +52,8 @@ func (f *Filter) Reason(doc *input.Document) string {
 	return ""
 }
 
-// Ignores reports whether a document has a Reason, or cannot be read and is in the templates of a Helm chart.
+// Ignores reports whether a document has a Reason, or was found below a folder, cannot be read, and is in the
+// templates of a Helm chart.
 func (f *Filter) Ignores(doc *input.Document) bool {
 	return f.Reason(doc) != "" || doc.Err != nil && f.found(doc) && ChartOf(doc.File) != ""
 }
@@ -101,8 +102,8 @@ func (f *Filter) isTemplate(file string) bool {
 	return f.Hold(input.Text{File: file, Data: text})
 }
 
-// Hold reports whether the content of a file is a template of Helm or Jinja. It records the result, so that the
-// file is not read.
+// Hold reports whether the content of a file looks like a template of Helm or Jinja. It records the result, so that
+// the file is not read.
 func (f *Filter) Hold(text input.Text) bool {
 	head := text.Data[:min(len(text.Data), maxTemplate)]
 	has := func(text string) bool { return bytes.Contains(head, []byte(text)) }
@@ -129,7 +130,7 @@ func ChartOf(file string) string {
 
 // NoObject returns the reason why a document is not meant to be sent to a server, or "". Folders can
 // also contain the files of tools that build or package objects, and files that only look like YAML or
-// JSON. Incomplete objects are not among them: they are reported as errors.
+// JSON.
 func NoObject(doc *input.Document) string {
 	var syntax *input.SyntaxError
 	switch {

@@ -42,14 +42,15 @@ func NewKustomizations(roots ...string) *Kustomizations {
 	}
 }
 
-// A kustomization holds the files that a kustomization.yaml lists. completes is set if it may add fields to them.
+// A kustomization holds the files that a kustomization.yaml lists. completes is set if it may add fields to the
+// resources.
 type kustomization struct {
 	patches, resources map[string]bool
 	completes          bool
 }
 
-// IsPatch reports whether a file below a root is listed as a patch and not as a resource by the kustomization.yaml of its
-// folder or of a folder above it. Kustomize itself reads no patches from other folders.
+// IsPatch reports whether a file below a root is listed as a patch and not as a resource by the kustomization.yaml of
+// its folder or of a folder above it. Kustomize itself reads no patches from other folders.
 func (k *Kustomizations) IsPatch(file string) bool {
 	root := k.rootOf(file)
 	if root == "" {
@@ -93,7 +94,7 @@ func (k *Kustomizations) Invalid(file string) {
 	}
 }
 
-// rootOf returns the root that contains a file, or "". k may be nil.
+// k may be nil.
 func (k *Kustomizations) rootOf(file string) string {
 	if k == nil {
 		return ""
@@ -106,7 +107,7 @@ func (k *Kustomizations) rootOf(file string) string {
 	return ""
 }
 
-// folder returns the kustomization of a folder, or nil. The caller holds the lock.
+// folder returns nil for a folder without a kustomization. The caller holds k.mu.
 func (k *Kustomizations) folder(root, dir string) *kustomization {
 	of, known := k.folders[dir]
 	if !known {
@@ -116,8 +117,8 @@ func (k *Kustomizations) folder(root, dir string) *kustomization {
 	return of
 }
 
-// read reads the kustomization.yaml of a folder. It returns nil if there is none, or if it cannot be read: check reports
-// that as it does for any other file.
+// read returns nil if the kustomization.yaml is missing or cannot be read: check reports its errors like those in any
+// other file.
 func (k *Kustomizations) read(root, dir string) *kustomization {
 	below, err := filepath.Rel(root, dir)
 	if err != nil {
@@ -131,7 +132,6 @@ func (k *Kustomizations) read(root, dir string) *kustomization {
 	return nil
 }
 
-// parse returns the files that a kustomization.yaml lists. It records resources that are not below the roots.
 func (k *Kustomizations) parse(file string, data []byte) *kustomization {
 	var object map[string]any
 	for doc := range (input.Text{File: file, Data: data}).Documents {
@@ -166,7 +166,6 @@ func (k *Kustomizations) parse(file string, data []byte) *kustomization {
 	return of
 }
 
-// entriesOf returns at most *left entries of a list, and reduces *left.
 func entriesOf(object map[string]any, field string, left *int) []any {
 	list, _ := object[field].([]any)
 	list = list[:min(len(list), max(0, *left))]
@@ -174,7 +173,7 @@ func entriesOf(object map[string]any, field string, left *int) []any {
 	return list
 }
 
-// listedPath returns the path of an entry, or "" for an inline patch.
+// listedPath returns "" for an inline patch.
 func listedPath(entry any) string {
 	if object, ok := entry.(map[string]any); ok {
 		entry = object["path"]
@@ -186,7 +185,6 @@ func listedPath(entry any) string {
 	return path
 }
 
-// isBelow reports whether a path that a kustomization.yaml in dir lists is below a root. A URL is not.
 func (k *Kustomizations) isBelow(dir, path string) bool {
 	if filepath.IsAbs(path) || isRemote(path) {
 		return false
@@ -246,7 +244,7 @@ func firstOf(set map[string]bool) string {
 	return Some(paths, maxNamed)
 }
 
-// Some returns the first names of a list, at most limit, for messages. It adds the number of the others.
+// Some joins the first names of a list, at most limit, and adds the number of the others.
 func Some(names []string, limit int) string {
 	if n := len(names) - limit; n > 0 {
 		names = append(names[:limit:limit], fmt.Sprintf("and %d more", n))

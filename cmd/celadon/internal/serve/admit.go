@@ -34,9 +34,8 @@ type admissionHandler struct {
 // An httpError is a response that is not an AdmissionReview. The API server treats it as a failure
 // of the webhook and applies the failurePolicy.
 type httpError struct {
-	code int
-	text string
-	// unread is set if the body was not read completely.
+	code   int
+	text   string
 	unread bool
 }
 
@@ -56,7 +55,6 @@ func (h *admissionHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// answer handles a request: it receives the body, waits for a turn, validates the request, and sends the response.
 func (h *admissionHandler) answer(w http.ResponseWriter, r *http.Request) error {
 	if err := h.checkHTTP(w, r); err != nil {
 		return err
@@ -82,7 +80,6 @@ func (h *admissionHandler) answer(w http.ResponseWriter, r *http.Request) error 
 	return nil
 }
 
-// read receives a request and waits for its turn. It does not keep the body.
 func (h *admissionHandler) read(ctx context.Context, w http.ResponseWriter, r *http.Request) (*admissionv1.AdmissionRequest, *turn, error) {
 	size := int(r.ContentLength)
 	if size < 0 {
@@ -105,7 +102,7 @@ func (h *admissionHandler) read(ctx context.Context, w http.ResponseWriter, r *h
 	return req, turn, err
 }
 
-// decode decodes a review. On an error, it ends the turn.
+// On an error, decode ends the turn.
 func (t *turn) decode(data []byte) (req *admissionv1.AdmissionRequest, err error) {
 	defer func() {
 		if req == nil {
@@ -157,7 +154,7 @@ func (h *admissionHandler) inTime(ctx context.Context, req *admissionv1.Admissio
 	}
 }
 
-// encode records a decision, encodes the response, and reserves memory for it until release. It ends the turn.
+// encode ends the turn, and reserves memory for the response until release is called.
 func (h *admissionHandler) encode(
 	ctx context.Context, req *admissionv1.AdmissionRequest, d *admission.Decision, turn *turn,
 ) (data []byte, release func(), err error) {
@@ -197,7 +194,6 @@ func (h *admissionHandler) checkHTTP(w http.ResponseWriter, r *http.Request) err
 	return nil
 }
 
-// timeoutOf returns how long the API server waits for the response.
 func timeoutOf(r *http.Request) time.Duration {
 	timeout, err := time.ParseDuration(r.URL.Query().Get("timeout"))
 	if err != nil || timeout <= 0 {
@@ -206,8 +202,6 @@ func timeoutOf(r *http.Request) time.Duration {
 	return min(timeout, maxTimeout)
 }
 
-// failure converts an error to the response. It returns other errors unchanged: those that are responses, and
-// internal errors.
 func failure(err error) error {
 	var bad *admission.RequestError
 	switch {
@@ -219,7 +213,7 @@ func failure(err error) error {
 	return err
 }
 
-// record logs rejected and undecided requests. It omits values, which may be secret.
+// record omits values, which may be secret.
 func (h *admissionHandler) record(req *admissionv1.AdmissionRequest, d *admission.Decision) {
 	about := []any{
 		"allowedAnyway", d.Response.Allowed, "uid", short(string(req.UID)), "crd", d.CRD, "version", short(req.Kind.Version),
@@ -235,7 +229,6 @@ func (h *admissionHandler) record(req *admissionv1.AdmissionRequest, d *admissio
 	}
 }
 
-// costOf returns the cost of the CRD's rules and of the policies.
 func costOf(d *admission.Decision) (cost int64) {
 	if d.Result != nil {
 		cost = d.Result.Cost

@@ -33,8 +33,7 @@ type authorities struct {
 	pool *x509.CertPool
 }
 
-// load reads the file and returns attributes for the log if it has changed. If the file is invalid or incomplete, the
-// previous authorities stay.
+// If the file is invalid, load keeps the previous authorities. changed has attributes for the log.
 func (c *clientCA) load() (changed []any, err error) {
 	data, err := os.ReadFile(c.file)
 	if err != nil {
@@ -50,7 +49,6 @@ func (c *clientCA) load() (changed []any, err error) {
 	return changed, nil
 }
 
-// poolOf parses certificates in PEM. It returns an error if data contains anything else in PEM.
 func poolOf(data []byte) (*x509.CertPool, error) {
 	pool, n := x509.NewCertPool(), 0
 	for {
@@ -77,7 +75,6 @@ func poolOf(data []byte) (*x509.CertPool, error) {
 	return pool, nil
 }
 
-// check returns an error if a request is not from an authorized client.
 func (c *clientCA) check(r *http.Request) *httpError {
 	if r.TLS == nil || len(r.TLS.PeerCertificates) == 0 {
 		return &httpError{code: http.StatusUnauthorized, text: "a client certificate is required (see --client-ca)", unread: true}
@@ -88,7 +85,6 @@ func (c *clientCA) check(r *http.Request) *httpError {
 	return nil
 }
 
-// verify returns an error if a chain does not end at an authority, or is not valid for clients at a time.
 func (a *authorities) verify(certs []*x509.Certificate, now time.Time) error {
 	opts := x509.VerifyOptions{
 		Roots:         a.pool,
@@ -115,15 +111,13 @@ func (c *clientCA) requestCertificate(cfg *tls.Config) {
 	}
 }
 
-// A certificate is the server's certificate, which is read again when its files change.
 type certificate struct {
 	certFile, keyFile string
 	server            *server
 	current           atomic.Pointer[tls.Certificate]
 }
 
-// load reads the files and returns attributes for the log if the certificate differs from the previous one.
-// On an error, the previous pair stays.
+// On an error, load keeps the previous certificate. changed has attributes for the log.
 func (c *certificate) load() (changed []any, err error) {
 	cert, err := tls.LoadX509KeyPair(c.certFile, c.keyFile)
 	if err != nil {

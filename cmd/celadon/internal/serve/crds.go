@@ -26,7 +26,6 @@ import (
 	"github.com/celadon-cel/celadon/engine/vet"
 )
 
-// A crdFolder keeps the CRDs of a server equal to those in files and folders.
 type crdFolder struct {
 	stdin  io.Reader
 	paths  []string
@@ -37,7 +36,6 @@ type crdFolder struct {
 	enforce  bool
 }
 
-// A reading is the last reading of files.
 type reading struct {
 	grace  time.Duration // how long the files must have been unchanged before something that they lack is removed
 	digest []byte
@@ -112,8 +110,7 @@ func (f *crdFolder) choose(found []readCRD, inForce []string) (put []readCRD, pr
 	return put, problems
 }
 
-// reload is load for a running server. It logs changes, and returns the time after which it must be
-// called again, or 0.
+// reload returns the time after which it must be called again, or 0.
 func (f *crdFolder) reload() (again time.Duration) {
 	read, before := f.digest, f.server.set.Names()
 	problems, missing := f.load()
@@ -140,7 +137,6 @@ func without(names, others []string) []string {
 type readCRD struct {
 	*resource.Compact
 	location string
-	// rejected is the reason why an API server would reject the CRD, or nil.
 	rejected error
 }
 
@@ -186,7 +182,6 @@ func (f *crdFolder) each(yield func(*input.Document)) {
 	})
 }
 
-// explainUpdate returns the errors of the CRDs, with the location of each rule that does not compile.
 func explainUpdate(crds []readCRD, failed *admission.UpdateErrors) []error {
 	var problems []error
 	for _, update := range failed.Errors {
@@ -205,21 +200,19 @@ func explainUpdate(crds []readCRD, failed *admission.UpdateErrors) []error {
 	return problems
 }
 
-// A crdReviewer determines whether an API server would accept a CRD, either as new or as stored in a
-// cluster. It caches the results of the last reading. A nil *crdReviewer accepts every CRD.
+// A crdReviewer caches the results of the last reading. A nil *crdReviewer accepts every CRD.
 type crdReviewer struct {
 	kubeVersion string
 	known, last map[[32]byte]error
 }
 
-// begin starts a new reading. Results that the previous reading did not use are dropped.
 func (j *crdReviewer) begin() {
 	if j != nil {
 		j.last, j.known = j.known, map[[32]byte]error{}
 	}
 }
 
-// rejects returns the reason why a server would reject a CRD, or nil. data is the CRD's complete JSON.
+// data is the CRD's complete JSON.
 func (j *crdReviewer) rejects(doc *input.Document, data []byte) error {
 	if j == nil {
 		return nil
@@ -251,7 +244,6 @@ func (j *crdReviewer) vet(doc *input.Document, data []byte) error {
 	return nil
 }
 
-// A policyFolder keeps the policies of a server equal to those in files and folders.
 type policyFolder struct {
 	paths       []string
 	kubeVersion string
@@ -262,7 +254,6 @@ type policyFolder struct {
 	loaded  []byte
 }
 
-// servePolicies loads the policies, if there are any, and watches their files until ctx is done.
 func (o *Options) servePolicies(ctx context.Context, s *server) error {
 	if len(o.Policies) == 0 {
 		return nil
@@ -275,8 +266,8 @@ func (o *Options) servePolicies(ctx context.Context, s *server) error {
 	return s.watch(ctx, f.paths, load, func() time.Duration { return f.reload(ctx) })
 }
 
-// load puts the policies at the paths in force as one change, if all of them are valid. If there are fewer bindings, it
-// waits until the content has been the same for at least grace, as for CRDs, and returns the time that is left.
+// load changes nothing unless all policies are valid. If there are fewer bindings, it waits until the content has
+// been the same for at least grace, as for CRDs, and returns the time that is left.
 func (f *policyFolder) load(ctx context.Context) (again time.Duration, err error) {
 	p, err := policies.Read(ctx, nil, f.paths, input.Selection{}, policy.Config{KubeVersion: f.kubeVersion})
 	if err != nil {
@@ -307,7 +298,7 @@ func (f *policyFolder) load(ctx context.Context) (again time.Duration, err error
 	return 0, nil
 }
 
-// reload is load for a running server. It logs errors, and returns the time after which it must be called again, or 0.
+// reload returns the time after which it must be called again, or 0.
 func (f *policyFolder) reload(ctx context.Context) time.Duration {
 	again, err := f.load(ctx)
 	if err != nil {

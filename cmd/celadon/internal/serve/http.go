@@ -35,18 +35,16 @@ const (
 	rejectTimeout = time.Second
 	// writeTimeout covers the longest request and a slow reader.
 	writeTimeout = maxTimeout + 15*time.Second
-	// maxScrapes limits concurrent requests for metrics.
-	maxScrapes = 4
+	maxScrapes   = 4
 	// idleTimeout is longer than the API server keeps idle connections.
 	idleTimeout = 2 * time.Minute
 	// stopTimeout is the time for requests that are open when draining ends.
 	stopTimeout = maxTimeout + 5*time.Second
 )
 
-// A decide validates a request: it is a Set's Validate or Mutate.
+// A decide is a Set's Validate or Mutate.
 type decide func(context.Context, *admissionv1.AdmissionRequest) (*admission.Decision, error)
 
-// A server serves HTTP requests with a set of CRDs.
 type server struct {
 	set              *admission.Set
 	validate, mutate decide
@@ -95,7 +93,6 @@ func fewFields(next http.Handler) http.Handler {
 	})
 }
 
-// rejectBody rejects requests with a body, and limits the time for sending the response.
 func rejectBody(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.ContentLength != 0 {
@@ -115,7 +112,6 @@ func (s *server) readyz(w http.ResponseWriter, _ *http.Request) {
 	fmt.Fprintln(w, "ok")
 }
 
-// observed measures a handler and converts a panic to a 500 response.
 func (s *server) observed(path string, next http.Handler) http.Handler {
 	duration := s.metrics.duration.MustCurryWith(prometheus.Labels{"path": path})
 	return promhttp.InstrumentHandlerDuration(duration, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -196,7 +192,6 @@ type metrics struct {
 	certificateExpiry prometheus.Gauge
 }
 
-// otherKind is the label for all kinds without a CRD.
 const otherKind = "other"
 
 func newMetrics(set *admission.Set) *metrics {

@@ -24,9 +24,8 @@ const (
 	smallBody = 64 << 10
 	// bodyRoom limits the bytes of large bodies that are being received or waiting. answerRoom
 	// limits the bytes of large responses that are being sent.
-	bodyRoom   = 32 << 20
-	answerRoom = 32 << 20
-	// transferTimeout limits the time for receiving a body or sending a response.
+	bodyRoom        = 32 << 20
+	answerRoom      = 32 << 20
 	transferTimeout = 5 * time.Second
 	// maxValues limits the JSON values in a body, because each may take much more memory than its bytes.
 	maxValues = 1 << 18
@@ -35,12 +34,12 @@ const (
 	valueMemory = 1 << 10
 	byteMemory  = 4
 	// largeMemory limits the memory for processing large bodies. It is the most that a single body can need.
-	// smallMemory limits the memory for small bodies, so that they never wait for large bodies. A single small body needs less.
+	// smallMemory limits the memory for small bodies, so that they never wait for large bodies. A single small body
+	// needs less.
 	largeMemory = maxValues*valueMemory + maxBody*byteMemory
 	smallMemory = 96 << 20
 )
 
-// limits holds the resources that requests need.
 type limits struct {
 	bodies, answers *room
 	small, large    *turns
@@ -54,8 +53,6 @@ type room struct {
 
 func newRoom(bytes int64) *room { return &room{semaphore.NewWeighted(bytes), bytes} }
 
-// take reserves memory for n bytes. It returns a function that releases them, or an error if they are not free before
-// ctx is done.
 func (r *room) take(ctx context.Context, n int) (release func(), err error) {
 	if n <= smallBody {
 		return func() {}, nil
@@ -69,15 +66,14 @@ func (r *room) take(ctx context.Context, n int) (release func(), err error) {
 	return func() { r.bytes.Release(weight) }, nil
 }
 
-// turns limits how many requests are processed at once, and their total memory. Waiting requests are served in the
-// order of their arrival.
+// turns limits how many requests are processed at once, and their total memory.
 type turns struct{ number, memory *semaphore.Weighted }
 
 func newTurns(number int, memory int64) *turns {
 	return &turns{semaphore.NewWeighted(int64(number)), semaphore.NewWeighted(memory)}
 }
 
-// take waits for a turn and reports whether it succeeded before ctx is done. A successful take needs an end.
+// A successful take must be followed by turn.end.
 func (t *turns) take(ctx context.Context, memory int64) bool {
 	if t.number.Acquire(ctx, 1) != nil {
 		return false
@@ -98,8 +94,7 @@ func newLimits(concurrency int) limits {
 	}
 }
 
-// receive reads a body of at most maxBody bytes. size is the expected size. receive does not hold a turn, so a
-// slow client delays only its own request.
+// receive does not hold a turn, so a slow client delays only its own request. size is the expected size.
 func receive(ctx context.Context, w http.ResponseWriter, r *http.Request, size int) ([]byte, error) {
 	until := time.Now().Add(transferTimeout)
 	if at, ok := ctx.Deadline(); ok && at.Before(until) {
@@ -131,7 +126,6 @@ var (
 	errTooMany  = &httpError{http.StatusServiceUnavailable, "too many requests at once", false}
 )
 
-// A turn is held by a request while it is processed.
 type turn struct {
 	*server
 	of     *turns
@@ -140,7 +134,6 @@ type turn struct {
 	version string
 }
 
-// take waits for a turn for a body that has been received.
 func (h *admissionHandler) take(ctx context.Context, body []byte) (*turn, error) {
 	values := jsonValues(body)
 	if values > maxValues {

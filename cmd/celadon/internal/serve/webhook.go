@@ -65,7 +65,6 @@ func (o *Options) Flags(f *pflag.FlagSet) {
 	o.Convert.Add(f)
 }
 
-// config returns the configuration that the flags describe, or an error if they are invalid.
 func (o *Options) config() (cfg admission.Config, err error) {
 	switch {
 	case len(o.CRDs) == 0:
@@ -165,7 +164,6 @@ func Run(ctx context.Context, streams command.Streams, o *Options) error {
 	return s.run(ctx, listener, cert, o.Drain)
 }
 
-// notServed returns an error about the problems of a first reading, or nil without problems.
 func notServed(what string, problems error) error {
 	if problems == nil {
 		return nil
@@ -173,7 +171,6 @@ func notServed(what string, problems error) error {
 	return fmt.Errorf("not all %s can be served:%s", what, strings.ReplaceAll("\n"+problems.Error(), "\n", "\n  "))
 }
 
-// serveTLS loads the certificate and the client CA, and watches their files until ctx is done.
 func serveTLS(ctx context.Context, o *Options, s *server) (*certificate, error) {
 	cert := &certificate{certFile: o.TLSCert, keyFile: o.TLSKey, server: s}
 	watch := func(what string, load func() (changed []any, err error), paths ...string) error {
@@ -200,7 +197,6 @@ func serveTLS(ctx context.Context, o *Options, s *server) (*certificate, error) 
 	return cert, watch("certificate", cert.load, o.TLSCert, o.TLSKey)
 }
 
-// watch calls load, and then reload after each change of files or of files below folders, until ctx is done.
 func (s *server) watch(ctx context.Context, paths []string, load func() error, reload func() time.Duration) error {
 	files, err := watch.New(paths, func(path string, err error) {
 		if path == "" {

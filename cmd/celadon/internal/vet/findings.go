@@ -26,7 +26,6 @@ func (one *vetted) name() string {
 	return one.report.Name
 }
 
-// findings returns the errors, warnings, lints, and advice of a CRD. width is the width of excerpts.
 func (one *vetted) findings(width int) (list []finding.Finding) {
 	whole := one.crdLocation()
 	add := func(f finding.Finding) {
@@ -96,7 +95,6 @@ func (one *vetted) lintFindings(width int) (list []finding.Finding) {
 	return list
 }
 
-// The IDs of findings about CRDs without a verdict.
 const (
 	unreadable = "unreadable"
 	undecided  = "undecided"
@@ -104,7 +102,6 @@ const (
 
 const lintDescription = "An accepted definition that causes problems later"
 
-// statusFinding returns the finding of a rejection without causes.
 func (one *vetted) statusFinding(width int) finding.Finding {
 	s := one.report.Status
 	f := finding.Finding{
@@ -126,7 +123,6 @@ func (one *vetted) statusFinding(width int) finding.Finding {
 	return f
 }
 
-// causeFinding returns the finding of a cause. A cause without message is described by its summary.
 func causeFinding(c *finding.Cause) finding.Finding {
 	hints := *c
 	if c.Message == "" {
@@ -162,7 +158,6 @@ func (p *listPrinter) crd(one *vetted) error {
 	})
 }
 
-// add adds the findings about a CRD or a policy, or its test case.
 func (p *listPrinter) add(file string, findings []finding.Finding, c func() junit.Testcase) error {
 	return p.list.Add(finding.Result{
 		Findings: func(yield func(finding.Finding) bool) {
@@ -180,7 +175,6 @@ func (p *listPrinter) end(s *summary) error {
 	return p.list.End(print.End{Text: s.String() + "\n", Interrupted: s.Interrupted})
 }
 
-// testcase returns a test case. Errors are its failure or error, and other findings its output.
 func testcase(name, class untrusted.Safe, findings []finding.Finding) junit.Testcase {
 	c := junit.Testcase{Name: string(name), Classname: string(class)}
 	var errors, others strings.Builder
@@ -206,7 +200,6 @@ func testcase(name, class untrusted.Safe, findings []finding.Finding) junit.Test
 	return c
 }
 
-// caseName distinguishes the CRDs in a file.
 func (one *vetted) caseName() untrusted.Safe {
 	if one.name() == "" {
 		return untrusted.Safe(fmt.Sprintf("document %d, item %d", one.doc.Index, one.doc.Item))

@@ -20,7 +20,6 @@ import (
 	"github.com/celadon-cel/celadon/x/crdedit"
 )
 
-// fixes reports whether --fix is set. It returns an error if the flag is invalid or contradicts other flags.
 func (o *Options) fixes(paths []string) (bool, error) {
 	switch {
 	case !slices.Contains([]string{"", certain, suggested}, o.Fix):
@@ -103,8 +102,7 @@ func runFix(ctx context.Context, s command.Streams, o *Options, paths []string) 
 	return nil
 }
 
-// fixes returns the keys, bounds, and rules that --fix changes: it corrects rules, but no messageExpressions, and
-// omits rewrites that accept more objects than now.
+// fixes omits corrections of messageExpressions, and rewrites that accept more objects than now.
 func (one *vetted) fixes() *fix.Vetted {
 	v := &fix.Vetted{Report: one.report, Accepted: one.accepted(), Keys: one.misspelled()}
 	rewritten := map[ruleID]bool{}
@@ -141,7 +139,7 @@ func (one *vetted) misspelled() (keys []vet.UnknownKey) {
 	return keys
 }
 
-// rewrite adds the new text of a rule to v, unless it was rewritten before: the next run finds the rest.
+// rewrite changes a rule only once: the next run finds the rest.
 func (one *vetted) rewrite(v *fix.Vetted, rewritten map[ruleID]bool, id ruleID, text string) {
 	steps, err := engine.ParsePath(id.path)
 	if err != nil || rewritten[id] {

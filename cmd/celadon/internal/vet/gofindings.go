@@ -14,7 +14,6 @@ import (
 	"github.com/celadon-cel/celadon/x/markers/markervet"
 )
 
-// goRun returns a run on Go packages, and the paths of their CRDs.
 func (o *Options) goRun(dirs []string, sum *summary) (*goRun, []string, error) {
 	if o.Fix != "" {
 		return nil, nil, errors.New("--fix: generated CRDs are fixed in their Go types: do not name Go packages")
@@ -33,7 +32,6 @@ func (o *Options) goRun(dirs []string, sum *summary) (*goRun, []string, error) {
 	return &goRun{src: g, without: o.NoLints, sum: sum}, paths, nil
 }
 
-// goRun collects the CRDs of a run and their Go sources.
 type goRun struct {
 	src     *goSource
 	without []string
@@ -47,7 +45,6 @@ type goRun struct {
 	findings []goFinding
 }
 
-// goFinding is a finding with the details of its JSON form.
 type goFinding struct {
 	finding.Finding
 	shown []string
@@ -110,7 +107,6 @@ func (r *goRun) all() (list []finding.Finding) {
 	return list
 }
 
-// inFile returns the position of a field in the CRD's file, or the position of the CRD.
 func (one *vetted) inFile(field string, width int) finding.Location {
 	at := one.inYAML([]string{field}, width)[0]
 	if at.Line == 0 {
@@ -120,7 +116,6 @@ func (one *vetted) inFile(field string, width int) finding.Location {
 	return at
 }
 
-// cannotRead reports Go files that cannot be parsed, and missing packages that rules need.
 func (r *goRun) cannotRead() {
 	add := func(at finding.Location, text string) {
 		r.sum.Unreadable++
@@ -146,7 +141,6 @@ func (r *goRun) cannotRead() {
 	}
 }
 
-// goSummary counts files, markers, and mapped rules.
 type goSummary struct {
 	Files   int `json:"files"`
 	Markers int `json:"markers"`
@@ -223,7 +217,6 @@ func (one *vetted) oneLine(p *textPrinter, b *strings.Builder) {
 	untrusted.Fprintf(b, " (%s)\n", one.doc.Location())
 }
 
-// golang lists findings at the positions of their markers, or writes a case for each CRD.
 func (p *listPrinter) golang(r *goRun) error {
 	if !p.cases {
 		return p.add("", r.all(), nil)
@@ -236,7 +229,6 @@ func (p *listPrinter) golang(r *goRun) error {
 	return nil
 }
 
-// golang adds the findings, and a report for each CRD.
 func (p *jsonPrinter) golang(r *goRun) error {
 	p.findings = []goReport{}
 	for i := range r.findings {
@@ -252,7 +244,6 @@ func (p *jsonPrinter) golang(r *goRun) error {
 	return nil
 }
 
-// goReport is the JSON form of a finding.
 type goReport struct {
 	ID      string                 `json:"id"`
 	Level   string                 `json:"level"`

@@ -52,7 +52,6 @@ func (d *GoReviewer) Vet(ctx context.Context, dir string, texts map[string][]byt
 	return run.all(), nil
 }
 
-// vet vets a CRD, or returns the cached result.
 func (d *GoReviewer) vet(ctx context.Context, doc *input.Document) *vetted {
 	data, err := doc.JSON()
 	if err != nil || doc.Object["kind"] != resource.Kind {

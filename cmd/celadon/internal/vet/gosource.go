@@ -15,8 +15,7 @@ import (
 
 const dots = "/..."
 
-// goPatterns returns the folders of Go packages in the arguments, or nil if the arguments are CRDs.
-// Mixing both is an error.
+// goPatterns returns the folders of Go packages, or nil if the arguments are CRDs.
 func goPatterns(paths []string) (dirs []string, err error) {
 	for _, p := range paths {
 		if dir, ok := strings.CutSuffix(filepath.ToSlash(p), dots); ok {
@@ -29,7 +28,6 @@ func goPatterns(paths []string) (dirs []string, err error) {
 	return dirs, nil
 }
 
-// goSource holds the Go packages of a module.
 type goSource struct {
 	*markers.Source
 	tree  *gotree.Tree
@@ -37,7 +35,7 @@ type goSource struct {
 	// top is the repository's folder. here is the working directory, or "" if the user gave
 	// absolute paths.
 	top, here string
-	roots     []*os.Root // that are open
+	roots     []*os.Root
 }
 
 func (g *goSource) open(dir string) (*os.Root, error) {
@@ -144,7 +142,6 @@ func resolved(path string) (string, error) {
 	return path, err
 }
 
-// crdFolders returns the folders of the CRDs that are generated from the packages.
 func (g *goSource) crdFolders() ([]string, error) {
 	folders, err := g.tree.CRDFolders()
 	return pathsOf(folders, g.name), err
@@ -159,7 +156,6 @@ func (g *goSource) name(file string) string {
 	return file
 }
 
-// relative returns the path of a folder in the repository.
 func (g *goSource) relative(dir string) (string, error) {
 	dir, err := resolved(dir)
 	if err != nil {

@@ -14,13 +14,12 @@ import (
 // The JSON form is a published contract.
 
 type wholeReport struct {
-	Kind        string      `json:"kind"`
-	APIVersion  string      `json:"apiVersion"`
-	KubeVersion string      `json:"kubeVersion"`
-	Summary     *summary    `json:"summary"`
-	CRDs        []CRDReport `json:"crds"`
-	// Policies is set if there are admission policies.
-	Policies []policyReport `json:"policies,omitempty"`
+	Kind        string         `json:"kind"`
+	APIVersion  string         `json:"apiVersion"`
+	KubeVersion string         `json:"kubeVersion"`
+	Summary     *summary       `json:"summary"`
+	CRDs        []CRDReport    `json:"crds"`
+	Policies    []policyReport `json:"policies,omitempty"`
 	// Findings is set for Go packages: causes, lints, and advice, once per marker, and findings
 	// about the Go source itself.
 	Findings []goReport `json:"findings,omitempty"`
@@ -191,7 +190,6 @@ func (one *vetted) lintReports() []lintReport {
 	return list
 }
 
-// proofText returns the summary of a proof, or "".
 func proofText(p *prove.Proof) string {
 	if p == nil {
 		return ""

@@ -36,8 +36,7 @@ func (o *Options) versions(cfg *vet.Config) error {
 	return nil
 }
 
-// accepted reports whether the CRD is accepted. If --kube-version lists several versions, all of them must
-// accept it.
+// If --kube-version lists several versions, all of them must accept the CRD.
 func (one *vetted) accepted() bool {
 	if one.decisive {
 		for _, v := range one.report.KubeVersions {
@@ -49,7 +48,6 @@ func (one *vetted) accepted() bool {
 	return one.report.Accepted
 }
 
-// versionCause describes the first cause of a rejection and where it is.
 func versionCause(v *vet.KubeVersion) string {
 	if len(v.Causes) == 0 {
 		return ""
@@ -115,16 +113,12 @@ func versionSentence(list []vet.KubeVersion) string {
 	return strings.Replace(strings.Join(append(accepting, rejecting...), "; "), " by ", " by Kubernetes ", 1)
 }
 
-// kubeVersions writes the verdicts of all versions if the rest of the report does not imply them, or if all of them
-// must accept the CRD.
 func (p *textPrinter) kubeVersions(b *strings.Builder, one *vetted) {
 	if one.decisive || versionsDiffer(one.report) {
 		p.line(b, 2, untrusted.Line(versionSentence(one.report.KubeVersions)))
 	}
 }
 
-// kubeVersionFinding returns the finding for Kubernetes versions that reject the CRD although the version of
-// the verdict accepts it. ok is false without such versions.
 func (one *vetted) kubeVersionFinding() (f finding.Finding, ok bool) {
 	r := one.report
 	if !r.Accepted || !versionsDiffer(r) && one.accepted() {

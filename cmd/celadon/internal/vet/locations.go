@@ -31,8 +31,7 @@ func goLocation(at markers.Position, line, field string, width int) finding.Loca
 	return finding.Location{File: at.File, Line: at.Line, Column: at.Column, Field: field, Excerpt: finding.NewExcerpt(line, at.Column-1, len(line), width, nil)}
 }
 
-// inYAML returns the locations of fields in the CRD's file. Fields with an unknown position have no line.
-// The first excerpt.Shown locations have an excerpt of the given width; 0 is the default.
+// A field that is not found has a zero Location. The first excerpt.Shown locations have an excerpt.
 func (one *vetted) inYAML(fields []string, width int) []finding.Location {
 	mapped := pathsOf(fields, func(field string) string { return resource.DocumentPath(one.doc, field) })
 	excerpts := one.excerpts(width)
@@ -85,7 +84,6 @@ func (one *vetted) causes(width int) []finding.Cause {
 	return list
 }
 
-// outside adds the hints that are not about CEL.
 func (one *vetted) outside(list []finding.Cause, width int) {
 	path := func(field string) string { return resource.DocumentPath(one.doc, field) }
 	(&hint.Subject{Excerpts: one.excerpts(width), Path: path}).Outside(list)
@@ -117,8 +115,7 @@ func (one *vetted) following(causes []finding.Cause, width int) []finding.Cause 
 	return slices.DeleteFunc(list, func(c finding.Cause) bool { return c.Line == 0 || c.Summary == "" && c.Message == "" })
 }
 
-// panic returns the part of a rule that makes the server panic, with its location, or nil if
-// unknown.
+// panic returns the part of a rule that makes the server panic, or nil if there is no such part or if it is unknown.
 func (one *vetted) panic(width int) *finding.Cause {
 	if one.report.Panic == nil {
 		return nil

@@ -103,7 +103,6 @@ func LintNames() []string {
 	return slices.Compact(names) // some are for rules and for policies
 }
 
-// printer writes a report while CRDs are vetted.
 type printer interface {
 	crd(*vetted) error
 	policy(*vettedPolicy) error
@@ -111,7 +110,7 @@ type printer interface {
 	end(*summary) error
 }
 
-// printer returns a printer that writes to a stream. The width and colors depend on terminal.
+// The width and colors of text depend on terminal.
 func (o *Options) printer(format string, terminal, to io.Writer) (printer, error) {
 	cfg, err := o.vetConfig()
 	if err != nil {
@@ -168,7 +167,7 @@ func (d *Reviewer) Vet(ctx context.Context, doc *input.Document) (*Reviewed, err
 	return &Reviewed{doc, one.report, one.findings(0), one}, nil
 }
 
-// Fixes returns what celadon vet --fix would change, or nil without a report.
+// Fixes returns the changes that celadon vet --fix would make, or nil without a report.
 func (r *Reviewed) Fixes() *fix.Vetted {
 	if r.Report == nil {
 		return nil

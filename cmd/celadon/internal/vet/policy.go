@@ -35,16 +35,15 @@ type vettedPolicy struct {
 // A policyVetter keeps documents until all CRDs have been vetted, because the types of policies depend
 // on CRDs.
 type policyVetter struct {
-	vetter    *vetter
-	options   *Options
-	documents []*input.Document
-	// configurations are files of kube-apiserver with CEL.
+	vetter         *vetter
+	options        *Options
+	documents      []*input.Document
 	configurations []*input.Document
 	crds           [][]byte
 }
 
 // foundAll is like found, but also returns policies, files of kube-apiserver, and documents of unknown kinds with
-// expressions. It returns nil for patches without a spec that were found in folders.
+// expressions.
 func (v *vetter) foundAll(ctx context.Context, paths []string, filter *resource.Filter) func(*input.Document) *vetted {
 	return func(doc *input.Document) *vetted {
 		switch {
@@ -70,7 +69,6 @@ func (v *vetter) foundAll(ctx context.Context, paths []string, filter *resource.
 	}
 }
 
-// kindHint returns a hint for a document with an unknown kind of policy, or "".
 func (v *vetter) kindHint(doc *input.Document) string {
 	id := doc.Identity()
 	if v.builtins == nil || id.GroupKind().Group != admissionregistrationv1.GroupName {
@@ -83,7 +81,6 @@ func (v *vetter) kindHint(doc *input.Document) string {
 	return ""
 }
 
-// keep keeps a policy, or the schemas of a CRD.
 func (p *policyVetter) keep(one *vetted) {
 	switch {
 	case one.isPolicy && p.vetter.isConfiguration(one.doc):
@@ -95,7 +92,7 @@ func (p *policyVetter) keep(one *vetted) {
 	}
 }
 
-// run vets the policies and prints their reports. An internal error is added to the summary.
+// run adds an internal error to the summary instead of returning it.
 func (p *policyVetter) run(ctx context.Context, sum *summary, out *reports.Printers[printer]) error {
 	if len(p.documents)+len(p.configurations) == 0 {
 		return nil
@@ -142,7 +139,6 @@ func (p *policyVetter) run(ctx context.Context, sum *summary, out *reports.Print
 	return nil
 }
 
-// needed decodes the CRDs whose schemas policies need.
 func (p *policyVetter) needed(objects []map[string]any) (crds []*apiextensionsv1.CustomResourceDefinition) {
 	needs := policyvet.Needs(objects)
 	for _, data := range p.crds {
@@ -159,8 +155,6 @@ func (p *policyVetter) needed(objects []map[string]any) (crds []*apiextensionsv1
 	return crds
 }
 
-// accepted reports whether the document is accepted. If --kube-version lists several versions, all of them
-// must accept it.
 func (one *vettedPolicy) accepted() bool {
 	return one.policy.Accepted && !(one.decisive && slices.ContainsFunc(one.policy.KubeVersions, func(v policyvet.KubeVersion) bool { return !v.Accepted }))
 }
@@ -178,8 +172,6 @@ func (one *vettedPolicy) errors() []policyvet.Error {
 	return one.policy.Errors
 }
 
-// rejecting names the Kubernetes versions that reject a document although the version of the verdict accepts
-// it.
 func (one *vettedPolicy) rejecting() (versions []string) {
 	for _, v := range one.policy.KubeVersions {
 		if one.policy.Accepted && !v.Accepted {
@@ -191,8 +183,8 @@ func (one *vettedPolicy) rejecting() (versions []string) {
 
 const maxHarmlessHints = 3
 
-// harmless returns the number of warnings about expressions that do not fail, and the first of their hints, which name the
-// kinds that have a field.
+// harmless returns the number of warnings about expressions that do not fail, and the first of their hints, which
+// name the kinds that have a field.
 func (one *vettedPolicy) harmless() (n int, hints []string) {
 	for _, w := range one.policy.Warnings {
 		if !w.Harmless {
@@ -205,12 +197,10 @@ func (one *vettedPolicy) harmless() (n int, hints []string) {
 	return n, hints
 }
 
-// policySummary counts policies, bindings, webhook configurations, and files of kube-apiserver.
 type policySummary struct {
-	Policies int `json:"policies"`
-	Bindings int `json:"bindings"`
-	Webhooks int `json:"webhooks"`
-	// Configurations counts files of kube-apiserver.
+	Policies       int `json:"policies"`
+	Bindings       int `json:"bindings"`
+	Webhooks       int `json:"webhooks"`
 	Configurations int `json:"configurations,omitempty"`
 	Accepted       int `json:"accepted"`
 	Rejected       int `json:"refused"`
@@ -263,7 +253,6 @@ type Builtins interface {
 	ValidateConfiguration(object map[string]any) (*engine.Result, error)
 }
 
-// isConfiguration reports whether Builtins validates a document as a file of kube-apiserver.
 func (v *vetter) isConfiguration(doc *input.Document) bool {
 	return v.builtins != nil && doc.Err == nil && v.builtins.IsConfiguration(doc.Object)
 }

@@ -52,8 +52,6 @@ func (p *textPrinter) policy(one *vettedPolicy) error {
 	return p.write(&b)
 }
 
-// estimates writes the cost for the most expensive kind or, with --all, for every kind with its
-// expressions.
 func (p *textPrinter) estimates(b *strings.Builder, r *policyvet.Report) {
 	if !r.Accepted {
 		return
@@ -76,7 +74,6 @@ func (p *textPrinter) estimates(b *strings.Builder, r *policyvet.Report) {
 	}
 }
 
-// estimateParts returns the costs that are not zero.
 func estimateParts(e *policyvet.Estimate) untrusted.Safe {
 	var parts []string
 	add := func(name string, cost, budget uint64) {
@@ -106,7 +103,6 @@ func costText(cost, limit uint64) untrusted.Safe {
 	return untrusted.Sprintf("%s of %s (%s)", formatNumber(cost), formatNumber(limit), share(cost, limit))
 }
 
-// findings returns the errors, warnings, and lints of a policy. width is the width of excerpts.
 func (one *vettedPolicy) findings(width int) (list []finding.Finding) {
 	add := func(id, description, level string, problems []policyProblem) {
 		for _, p := range problems {
@@ -149,7 +145,6 @@ func (p *listPrinter) policy(one *vettedPolicy) error {
 	})
 }
 
-// policyReport is a policy, a binding, a webhook configuration, or a file of kube-apiserver in JSON.
 type policyReport struct {
 	File      string                  `json:"file"`
 	Document  int                     `json:"document"`
@@ -167,7 +162,6 @@ type policyReport struct {
 	Limited   string                  `json:"limited,omitempty"`
 }
 
-// policyProblem is an error, a warning, or a lint. Lint is only set for lints.
 type policyProblem struct {
 	Lint       string `json:"lint,omitempty"`
 	Path       string `json:"path"`
@@ -178,8 +172,7 @@ type policyProblem struct {
 	Column     int    `json:"column,omitempty"`
 	Hint       string `json:"hint,omitempty"`
 	Fixed      string `json:"fixed,omitempty"`
-	// Harmless is only set for warnings.
-	Harmless bool `json:"harmless,omitempty"`
+	Harmless   bool   `json:"harmless,omitempty"`
 
 	at     finding.Location // of the document if the field is not found
 	offset int
@@ -213,7 +206,6 @@ func newProblem(path, expression, message string, advice *policyvet.Advice) poli
 	return policyProblem{Path: path, Expression: expression, Message: message, Hint: advice.Hint, Fixed: advice.Fixed, offset: advice.Offset}
 }
 
-// problems returns the errors, warnings, and lints with their locations. width is the width of excerpts.
 func (one *vettedPolicy) problems(width int) (errors, warnings, lints []policyProblem) {
 	errors, warnings, lints = []policyProblem{}, []policyProblem{}, []policyProblem{}
 	for _, e := range one.errors() {

@@ -22,8 +22,6 @@ type tableRow struct {
 
 const shownRule = 60
 
-// rows returns the rows of rules, and of messageExpressions that cost more than their rules, most
-// expensive first.
 func (p *textPrinter) rows(v *vet.Version) []tableRow {
 	var rows []tableRow
 	row := func(r *vet.Rule, where untrusted.Safe, rule string, total, once, times uint64) {
@@ -93,10 +91,8 @@ func rulePath(r *vet.Rule) untrusted.Safe { return untrusted.Line(phrase.Path(r.
 func formatNumber(n uint64) untrusted.Safe    { return untrusted.Safe(phrase.Number(n)) }
 func share(part, limit uint64) untrusted.Safe { return untrusted.Safe(phrase.Share(part, limit)) }
 
-// lastStep returns the last step of a path; the rest is already shown.
 func lastStep(path string) string { return path[strings.LastIndexByte(path, '.')+1:] }
 
-// multipliers names the lists and maps that multiply a rule's cost.
 func multipliers(r *vet.Rule) untrusted.Safe {
 	if len(r.Factors) == 0 {
 		return ""
@@ -112,12 +108,11 @@ func multipliers(r *vet.Rule) untrusted.Safe {
 	return untrusted.Safe(" (" + strings.Join(parts, ", ") + ")")
 }
 
-// line writes a line. The layout of the report folds it.
+// line does not fold text: the layout of the report does.
 func (p *textPrinter) line(b *strings.Builder, indent int, text untrusted.Safe) {
 	b.WriteString(strings.Repeat(" ", indent) + string(text) + "\n")
 }
 
-// bar returns a bar for the share of a limit, on a terminal. A share below 0.1% has no bar.
 func (p *textPrinter) bar(cost, limit uint64) untrusted.Safe {
 	if !p.out.Colors || cost == 0 || cost < limit/1000 || limit == 0 {
 		return ""

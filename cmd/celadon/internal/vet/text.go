@@ -14,8 +14,6 @@ import (
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
 )
 
-// textPrinter writes for people: the verdict as kubectl would print it, then the cost of the rules,
-// then advice.
 type textPrinter struct {
 	out   *untrusted.Writer
 	all   bool
@@ -90,7 +88,6 @@ func (p *textPrinter) head(f *finding.Finding) untrusted.Safe {
 	return untrusted.Line(level) + " " + p.out.Paint(color, untrusted.Line(f.ID))
 }
 
-// verdict writes the verdict and, unless the output is quiet, warnings, names, and positions.
 func (p *textPrinter) verdict(b *strings.Builder, one *vetted) {
 	r := one.report
 	for _, w := range r.Warnings {
@@ -126,7 +123,7 @@ func (p *textPrinter) verdict(b *strings.Builder, one *vetted) {
 	}
 }
 
-// accepted returns the verdict on an accepted CRD or policy. minimum is the lowest Kubernetes version, or "".
+// minimum is the lowest Kubernetes version, or "".
 func (p *textPrinter) accepted(minimum string) untrusted.Safe {
 	text := p.out.Paint(untrusted.Green, "accepted")
 	if minimum != "" {
@@ -159,7 +156,7 @@ func (one *vetted) kubectl(width int) *finding.Object {
 	return o
 }
 
-// versions returns the versions with rules. Versions with the same rules at the same costs are combined.
+// Versions with the same rules at the same costs are combined.
 func versions(r *vet.Report) (list []vet.Version) {
 	for _, v := range r.Versions {
 		if i := slices.IndexFunc(list, func(o vet.Version) bool { return sameRules(o, v) }); i >= 0 {
@@ -178,7 +175,6 @@ func sameRules(a, b vet.Version) bool {
 	})
 }
 
-// maxRows limits the number of rules shown without --all.
 const maxRows = 10
 
 func (p *textPrinter) version(b *strings.Builder, one *vetted, v *vet.Version) {

@@ -10,7 +10,6 @@ import (
 	"github.com/celadon-cel/celadon/internal/text/phrase"
 )
 
-// unknownKinds counts the documents with expressions that are not vetted, by kind.
 type unknownKinds map[string]*unknownKind
 
 type unknownKind struct {
@@ -45,10 +44,8 @@ func (u unknownKinds) notes() (notes []error) {
 	return notes
 }
 
-// maxExpressionDepth limits the depth at which expressions are found.
 const maxExpressionDepth = 12
 
-// expressionIn returns the path of the first field in v that holds CEL by its name, or "".
 func expressionIn(v any, path string, depth int) string {
 	if depth > maxExpressionDepth {
 		return ""

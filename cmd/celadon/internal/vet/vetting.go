@@ -44,7 +44,7 @@ type vetted struct {
 	bug     bool
 	// limited is set if --find did not search for all lints.
 	limited *lint.LimitError
-	fix     string // the value of --fix
+	fix     string
 	// decisive is set if all versions in report.KubeVersions must accept the CRD.
 	decisive bool
 	// source maps the CRD's rules to Go markers; nil if no Go packages were given.
@@ -179,11 +179,10 @@ func tagged(doc *input.Document) (notes []error) {
 type vetter struct {
 	cfg vet.Config
 	// find is nil unless --find is set.
-	find *lint.Config
-	// olds holds the old versions of the CRDs, and oldCount is their number.
+	find     *lint.Config
 	olds     *catalog.Catalog
 	oldCount int
-	fix      string   // the value of --fix
+	fix      string
 	builtins Builtins // or nil
 }
 
@@ -223,7 +222,7 @@ func newVetter(ctx context.Context, streams command.Streams, o *Options) (*vette
 	return v, err
 }
 
-// An oldRead is the complete CRD in a document of --old; crd is nil for another kind.
+// crd is nil for a document of another kind.
 type oldRead struct {
 	location string
 	crd      *apiextensionsv1.CustomResourceDefinition
@@ -242,8 +241,6 @@ func (v *vetter) old(name string) *apiextensionsv1.CustomResourceDefinition {
 	return nil
 }
 
-// found returns a variant of vet for documents found in paths. It also returns nil for documents that
-// the filter of paths ignores.
 func (v *vetter) found(ctx context.Context, filter *resource.Filter) func(*input.Document) *vetted {
 	return func(doc *input.Document) *vetted {
 		if filter.Ignores(doc) {
@@ -302,7 +299,6 @@ func (v *vetter) lints(ctx context.Context, doc *input.Document, r *vet.Report) 
 	return lint.Find(ctx, crd.ForEngine(), r, *v.find)
 }
 
-// names returns the strings of a list in the CRD's spec.names, such as shortNames.
 func (one *vetted) names(list string) (names []string) {
 	spec, _ := one.doc.Object["spec"].(map[string]any)
 	all, _ := spec["names"].(map[string]any)
@@ -315,7 +311,6 @@ func (one *vetted) names(list string) (names []string) {
 	return names
 }
 
-// undecided reports whether the CRD exceeds the work limit and has no other errors.
 func (one *vetted) undecided() bool {
 	return one.report != nil && one.report.Undecided != nil && one.report.Status == nil
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
 )
 
-// why explains the costs of rules, most expensive first, and lists the advice.
 func (p *textPrinter) why(b *strings.Builder, one *vetted, v *vet.Version) {
 	rules := slices.DeleteFunc(slices.Clone(v.Rules), func(r vet.Rule) bool { return r.Reason == nil })
 	slices.SortStableFunc(rules, func(x, y vet.Rule) int {
@@ -89,7 +88,6 @@ func (p *textPrinter) advice(b *strings.Builder, v *vet.Version, lines map[strin
 	}
 }
 
-// lines returns the locations of rules and advice by their path in the CRD.
 func (one *vetted) lines(v *vet.Version, rules []vet.Rule) map[string]untrusted.Safe {
 	fields := pathsOf(rules, func(r vet.Rule) string { return r.Field })
 	lines := map[string]untrusted.Safe{}

@@ -82,7 +82,6 @@ func New(in io.Reader, out io.Writer, h Handler) *Conn {
 	return c
 }
 
-// A codec reads and writes messages with a Content-Length header.
 type codec struct {
 	jsonrpc2.VSCodeObjectCodec
 	conn *Conn
@@ -114,7 +113,6 @@ func (c *Conn) Run() error {
 	return nil
 }
 
-// finish cancels the running requests and waits for them, but not longer than patience.
 func (c *Conn) finish() {
 	c.mu.Lock()
 	for _, cancel := range c.running {
@@ -207,7 +205,7 @@ func (c *Conn) cancel(params json.RawMessage) {
 	}
 }
 
-// answer sends a response. It drops an error of sending, because the other end has gone.
+// answer ignores an error of sending, because the other end has gone.
 func (c *Conn) answer(id jsonrpc2.ID, result any, err error) {
 	response := &jsonrpc2.Response{ID: id}
 	if err == nil {

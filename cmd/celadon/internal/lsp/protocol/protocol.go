@@ -33,7 +33,7 @@ type TextDocument struct {
 	Text       string `json:"text,omitempty"`
 }
 
-// Params are the parameters of all messages about a document. Each message uses some of the fields.
+// Params are the parameters of messages about a document. Each message uses some of the fields.
 type Params struct {
 	TextDocument   TextDocument `json:"textDocument"`
 	ContentChanges []Change     `json:"contentChanges,omitempty"`

@@ -1,5 +1,5 @@
-// Package builtins connects package builtin to the commands that validate objects. It links most of kube-apiserver, so the
-// playground does without it.
+// Package builtins connects package builtin to the commands that validate objects. It links most of kube-apiserver,
+// so the playground does without it.
 package builtins
 
 import (
@@ -26,14 +26,13 @@ import (
 
 // Server implements policyrequest.Server.
 type Server struct {
-	// cluster returns the cluster with the objects of New. with returns a new one that has more objects.
+	// cluster makes its cluster once; with makes a new one, with more objects, at each call.
 	cluster func() (*builtin.Cluster, error)
 	with    func(ctx context.Context, objects []map[string]any) (*builtin.Cluster, error)
 }
 
-// New returns a Server with the named admission plugins, and objects that these read. It calls objects when it
-// validates the first write. It discards the logs of the API server's code: everything that a user needs is in
-// results.
+// New returns a Server with the named admission plugins and the objects that these read. The first write calls
+// objects. New discards the logs of the API server's code for the whole process.
 func New(plugins []string, objects func() ([]map[string]any, error)) Server {
 	discardLogs()
 	given := sync.OnceValues(objects)
@@ -62,8 +61,8 @@ func KindOf(resource schema.GroupResource) string {
 	return ""
 }
 
-// Nearest returns the built-in resource of a group that was probably meant by a name, or "". It returns "" for the name of a
-// resource.
+// Nearest returns the built-in resource of a group that was probably meant by a name, or "". It returns "" for the
+// name of a resource.
 func Nearest(group, name string) string {
 	var names []string
 	for _, r := range builtin.Resources() {
@@ -92,7 +91,7 @@ func CheckPlugins(names []string) error {
 	return nil
 }
 
-// Read reports whether admission plugins read an object.
+// Read reports whether admission plugins read objects of id's kind.
 func Read(id input.Identity) bool {
 	return builtin.Read(schema.FromAPIVersionAndKind(id.APIVersion, id.Kind))
 }
@@ -111,8 +110,7 @@ func (Server) Resource(kind schema.GroupVersionKind) (policyrequest.Resource, bo
 	return policyrequest.Resource{Name: r.Name, Namespaced: r.Namespaced(), Type: r.Type, Equivalents: others}, true
 }
 
-// equivalents returns the other stable versions of a resource: clusters do not serve alpha and beta versions by
-// default.
+// equivalents returns other stable versions of a resource: clusters do not serve alpha and beta versions by default.
 func equivalents(r *builtin.Resource) (list []policy.Equivalent) {
 	converter := func(to schema.GroupVersionKind) func(map[string]any) (map[string]any, error) {
 		return func(object map[string]any) (map[string]any, error) { return builtin.Convert(object, to) }
@@ -219,7 +217,6 @@ func (Server) SetDefaults(kind schema.GroupVersionKind, object map[string]any) {
 	builtin.SetDefaults(kind, object)
 }
 
-// admission lets policies take part in a request. ended is set if they end it.
 type admission struct {
 	policies policyrequest.Admission
 	ended    bool

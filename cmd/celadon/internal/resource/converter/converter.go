@@ -19,7 +19,6 @@ import (
 )
 
 const (
-	// timeout is the default timeout of a conversion.
 	timeout = 10 * time.Second
 	// Patience is how many times a command waits for a converter that has never responded.
 	Patience = 3
@@ -99,10 +98,10 @@ func (f *OrCommand) Open() (engine.Converter, error) {
 	return f.open(f.Timeout, Patience)
 }
 
-// command returns a converter that runs a program. The program is untrusted: its output is limited,
-// and its process group is killed when the program ends or times out. A process that leaves the
-// group, for example by setsid, keeps running, because only a PID namespace could prevent that, and
-// many machines do not permit them. However, its output is not awaited.
+// command returns a converter that runs a program. The program is untrusted: its output is limited, and on Unix, its
+// process group is killed when the program ends or times out. A process that leaves the group, for example by setsid,
+// keeps running, because only a PID namespace could prevent that, and many machines do not permit them. However, its
+// output is not awaited.
 func command(line string, timeout time.Duration) (engine.Converter, error) {
 	args := strings.Fields(line)
 	if len(args) == 0 {
@@ -128,8 +127,7 @@ func command(line string, timeout time.Duration) (engine.Converter, error) {
 
 const (
 	// grace is how long to wait for output after the program has ended, if another process holds it open.
-	grace = time.Second
-	// maxStderr limits the bytes of error output that are shown.
+	grace     = time.Second
 	maxStderr = 2 << 10
 )
 

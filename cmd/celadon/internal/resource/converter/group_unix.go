@@ -7,7 +7,6 @@ import (
 	"syscall"
 )
 
-// ownGroup starts the program in its own process group, which is killed on timeout.
 func ownGroup(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }

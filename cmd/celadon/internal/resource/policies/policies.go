@@ -32,17 +32,17 @@ var errNoBinding = errors.New("the policy has no effect because it has no bindin
 // Policies is the set of policies in the files, with the documents that could not be used.
 type Policies struct {
 	Set *policy.Set
-	// Problems lists documents that cannot be read, then invalid policies, bindings, and webhooks.
+	// Problems holds the errors of documents that cannot be read or compiled.
 	Problems []error
 	// Unbound lists the policies that have no binding, not even an invalid one.
 	Unbound []error
 
 	documents []*input.Document
-	invalid   map[int]bool               // the documents with errors
+	invalid   map[int]bool               // by index in documents
 	named     map[string]*input.Document // the first of each kind and name
 }
 
-// problemAt returns an error with its location, and without the further lines, which repeat the expression.
+// problemAt omits all lines of err but the first, because they repeat the expression.
 func problemAt(location string, err error) error {
 	first, _, _ := strings.Cut(err.Error(), "\n")
 	return errors.New(location + ": " + first)
@@ -79,7 +79,6 @@ func FromDocuments(docs []*input.Document, paths []string, cfg policy.Config) (*
 	return p, p.compile(paths, cfg)
 }
 
-// compile compiles the documents and adds the errors and the unbound policies to p.
 func (p *Policies) compile(paths []string, cfg policy.Config) error {
 	set, err := policy.Compile(p.Documents(), cfg)
 	var invalid *policy.CompileErrors
@@ -170,8 +169,8 @@ func (p *Policies) Locate(kind, name, path string) string {
 	return ""
 }
 
-// Validation returns the validation of a policy with the given index, or if the index is -1, the matchCondition
-// with the given name. Without such an item, it returns only the position of the policy.
+// Validation returns the validation of a policy with the given index, or if the index is -1, the matchCondition with
+// the given name. Without such an item, it returns at most the position of the policy.
 func (p *Policies) Validation(policy string, index int, condition string) policyrequest.Validation {
 	return p.expression(Kind, "validations", policy, index, condition)
 }
@@ -216,8 +215,8 @@ func (p *Policies) Webhook(kind, configuration, name, condition string) (file st
 	return "", 0
 }
 
-// expressionIn returns the expression of an item of a list in an object, or if the index is -1, of the matchCondition
-// with a name, and its path. path is the path of the object. Both results are "" without such an item.
+// expressionIn returns the path and the expression of an item of a list, or if index is -1, of the matchCondition
+// with the given name. Both are "" without such an item.
 func expressionIn(v any, path, list string, index int, condition string) (field, expression string) {
 	if index < 0 {
 		list = "matchConditions"
@@ -258,7 +257,6 @@ func (p *Policies) Hash(w io.Writer) {
 	}
 }
 
-// location returns the file and line of a field, or of the document if the field is not found.
 func location(doc *input.Document, path string) string {
 	if path == "" {
 		return doc.Location()

@@ -26,7 +26,7 @@ const (
 	Connect          = "connect"
 )
 
-// Admission holds the policies of a run and the requests for which they are evaluated.
+// Admission holds the policies of a run, and the user and the operation of its requests.
 type Admission struct {
 	Policies *policies.Policies
 	User     policy.User
@@ -35,7 +35,7 @@ type Admission struct {
 	Operation string
 }
 
-// operation returns the operation for all objects, with Delete for DeleteCollection, or "" if it depends on the object.
+// operation returns Delete for DeleteCollection, and "" if the operation depends on the object.
 func (a *Admission) operation() string {
 	switch {
 	case a == nil:
@@ -46,8 +46,8 @@ func (a *Admission) operation() string {
 	return a.Operation
 }
 
-// old returns the old version of the object, or nil for a create. With --operation update, an object without an
-// old version is its own old version. old sets d.before, and the file of a moved object.
+// With --operation update, an object without an old version is its own old version. old also sets d.before, and in
+// the report, the file of a moved object.
 func (d *decision) old() map[string]any {
 	operation := d.Admission.operation()
 	if operation == Create {
@@ -65,8 +65,7 @@ func (d *decision) old() map[string]any {
 	return nil
 }
 
-// delete returns the verdict on deleting an object, which only policies can deny. Without an old
-// version, the document is the stored object.
+// Without an old version, the document is the stored object.
 func (d *decision) delete(ctx context.Context) outcome {
 	d.report.Operation = Delete
 	stored := d.doc.Object
@@ -85,7 +84,6 @@ func (d *decision) delete(ctx context.Context) outcome {
 	return outcome{verdict: finding.Valid}
 }
 
-// admitWrite evaluates the policies for a write that the CRD accepts. Without a verdict, they accept it as well.
 func (d *decision) admitWrite(ctx context.Context, r *policyrequest.Review, req engine.Request, object map[string]any) outcome {
 	if d.Admission == nil {
 		return outcome{}
@@ -112,8 +110,6 @@ func (d *decision) review() *policyrequest.Review {
 	return r
 }
 
-// mutate lets mutating policies and webhooks take part in a write, and returns the request with the changed object.
-// Without a verdict, the write goes on.
 func (d *decision) mutate(ctx context.Context, r *policyrequest.Review, req engine.Request) (engine.Request, outcome) {
 	if d.Admission == nil {
 		return req, outcome{}
@@ -123,15 +119,14 @@ func (d *decision) mutate(ctx context.Context, r *policyrequest.Review, req engi
 	return req, d.reviewed(ctx, r, &to, err)
 }
 
-// admit evaluates the policies for a request and records their decisions in the report. Without a verdict, they accept
-// it. object is nil for a deletion, and old for a create.
+// object is nil for a deletion, and old for a create.
 func (d *decision) admit(ctx context.Context, r *policyrequest.Review, object, old map[string]any) outcome {
 	to := d.def.custom.Subject(ctx, d.report.APIVersion, d.doc.Object, old)
 	_, err := r.Validate(ctx, &to, object, old)
 	return d.reviewed(ctx, r, &to, err)
 }
 
-// reviewed moves the results of a review into the report. Without a verdict, the write goes on.
+// reviewed moves the results of a review into the report. If the outcome has no verdict, the write goes on.
 func (d *decision) reviewed(ctx context.Context, r *policyrequest.Review, to *policyrequest.Subject, err error) outcome {
 	if err != nil {
 		return failed(err)
@@ -171,7 +166,6 @@ func (d *decision) reviewed(ctx context.Context, r *policyrequest.Review, to *po
 	return out
 }
 
-// located returns x, without its position unless reports have positions.
 func (d *decision) located(x policyrequest.Explanation) policyrequest.Explanation {
 	if !d.Locate {
 		x.File, x.Line, x.Column = "", 0, 0
@@ -179,7 +173,7 @@ func (d *decision) located(x policyrequest.Explanation) policyrequest.Explanatio
 	return x
 }
 
-// denied returns the outcome of a rejection. resource is the resource that a policy denies, or "".
+// resource is the resource that a policy denies, or "".
 func denied(status *metav1.Status, resource string) outcome {
 	out := outcome{verdict: finding.Invalid, denied: resource, status: statusOf(status)}
 	if status.Details != nil {

@@ -101,7 +101,6 @@ func (d *decision) assume(object string) {
 	d.assumed.Store(object, true)
 }
 
-// builtinRow returns the row of an object that has a creationTimestamp.
 func (d *decision) builtinRow(ctx context.Context, object map[string]any) (*finding.Row, error) {
 	meta := input.Metadata(object)
 	text, _ := meta["creationTimestamp"].(string)

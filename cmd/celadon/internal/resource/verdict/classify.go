@@ -12,7 +12,6 @@ import (
 	"github.com/celadon-cel/celadon/engine/policy"
 )
 
-// classify returns the verdict on documents that are not objects, and on objects of other shards.
 func (d *decision) classify() outcome {
 	if d.Keyed {
 		d.report.Key = d.CRDs.Key(d.doc.Identity())
@@ -33,8 +32,7 @@ func (d *decision) classify() outcome {
 	return out
 }
 
-// unevaluated classifies a policy that is not in a, or a suite. For other documents, it returns "". a is nil
-// without policies.
+// unevaluated returns "" unless id is a policy that is not in a, or a suite. a may be nil.
 func (a *Admission) unevaluated(id input.Identity) finding.Unevaluated {
 	switch group := id.GroupKind().Group; {
 	case group == "admissionregistration.k8s.io" && (id.Kind == policies.Kind || id.Kind == "MutatingAdmissionPolicy"):
@@ -48,7 +46,7 @@ func (a *Admission) unevaluated(id input.Identity) finding.Unevaluated {
 	return ""
 }
 
-// matchesCRDs reports whether the rules of a policy match CRDs. CRDs are then validated as objects.
+// If the rules of a policy match CRDs, CRDs are validated as objects.
 func (a *Admission) matchesCRDs() bool {
 	return a != nil && slices.ContainsFunc(a.Policies.Documents(), matchesCRDs)
 }

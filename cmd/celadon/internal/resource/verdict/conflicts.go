@@ -47,8 +47,6 @@ type conflict struct {
 // maxCopies limits the CRDs of a name that validate its objects. With more CRDs, the objects are undecided.
 const maxCopies = 16
 
-// reportConflicts records the kinds with CRDs that differ from an earlier CRD of their name. With Use.Before or
-// Use.Unique, these CRDs are problems instead.
 func (c *CRDs) reportConflicts(conflicts, given []crdRead, use Use, cfg engine.Config) {
 	c.conflicts = map[schema.GroupKind]*conflict{}
 	for _, r := range conflicts {
@@ -113,7 +111,6 @@ func (d *Decider) decideByEach(ctx context.Context, doc *input.Document, of *con
 	return first
 }
 
-// differsFrom returns the problem of a CRD that has the name of an earlier one.
 func (r crdRead) differsFrom(given []crdRead) string {
 	for _, other := range given {
 		if other.CRD.Name != r.CRD.Name {
@@ -138,7 +135,6 @@ func shortValue(v any, absent bool) string {
 	return preview.JSON(v, maxDifference)
 }
 
-// decoded returns the parts of a CRD's spec that writes depend on as decoded JSON, or nil.
 func decoded(r crdRead) map[string]any {
 	spec, _ := resource.Mapping(r.CRD.ForWrites().Spec)
 	return spec

@@ -26,7 +26,7 @@ import (
 	"github.com/celadon-cel/celadon/x/trace"
 )
 
-// CRDs holds the CRDs of a run. Each is compiled once, when the first object needs it. It is safe for concurrent use.
+// CRDs holds the CRDs of a run. Each is compiled when it is first needed. It is safe for concurrent use.
 type CRDs struct {
 	mu sync.RWMutex // held by Change for writing
 
@@ -67,29 +67,28 @@ type Definition struct {
 
 	once      sync.Once
 	engine    *engine.Engine
-	served    []string // the served versions
+	served    []string
 	explainer *trace.Explainer
 	views     map[string]*view
 	custom    *policyrequest.Custom
 	writer    *apply.Writer
 	problems  []error
-	// broken holds the rules that do not compile.
-	broken map[engine.RuleRef]bool
+	broken    map[engine.RuleRef]bool
 }
 
 // Use describes how the CRDs of a run are used, other than for validating objects.
 type Use struct {
 	Vet    *CRDReviewer // vets the CRDs; nil means that they are not vetted
 	Before bool         // they are the CRDs before an update that is vetted
-	// Unique is set if a name may belong to only one CRD: a CRD that differs from an earlier CRD of its name is a
-	// problem, and neither is used. Otherwise, objects are validated by each of them.
+	// Unique is set if a CRD that differs from an earlier CRD of its name is a problem.
 	Unique bool
-	// Optional is set if there need not be any.
+	// Optional is set if there need not be a CRD.
 	Optional bool
 	// Keep, if not nil, selects objects for CRDs.Kept, of the kinds KeptKinds.
 	Keep      func(input.Identity) bool
 	KeptKinds []string
-	// Among is set if the CRDs are among the objects. Documents that cannot be decoded are then reported with the objects.
+	// Among is set if the CRDs are among the objects. Documents that cannot be decoded are then reported with the
+	// objects.
 	Among bool
 }
 
@@ -171,14 +170,13 @@ var ErrNoCRD = errors.New("no CustomResourceDefinition")
 
 type crdRead struct {
 	resource.Read
-	complete *apiextensionsv1.CustomResourceDefinition // see Definition
-	vetted   *finding.CRD                              // nil unless the CRD is vetted
-	lost     bool                                      // the document cannot be decoded, which is reported elsewhere
-	other    input.Identity                            // of a policy or a suite, which is not reported as an object
-	kept     map[string]any                            // see CRDs.Kept
+	complete *apiextensionsv1.CustomResourceDefinition
+	vetted   *finding.CRD   // nil unless the CRD is vetted
+	lost     bool           // the document cannot be decoded, which is reported elsewhere
+	other    input.Identity // of a policy or a suite, which is not reported as an object
+	kept     map[string]any
 }
 
-// readCRD reads a document as a CRD, or as an object to keep. Of other documents, it notes only policies and suites.
 func readCRD(ctx context.Context, doc *input.Document, filter *resource.Filter, use Use) crdRead {
 	resource.Complete(doc)
 	if id := doc.Identity(); !use.Among && !use.Before && doc.Err == nil && (*Admission)(nil).unevaluated(id) != "" {
@@ -209,7 +207,7 @@ func readCRD(ctx context.Context, doc *input.Document, filter *resource.Filter, 
 	return read
 }
 
-// unreadable adds the error of a CRD that cannot be read. For each template, it adds only one error.
+// unreadable adds the error of a template only once, not for each of its documents.
 func (c *CRDs) unreadable(r crdRead) {
 	problem := fmt.Errorf("%s: %w", r.Location, r.Err)
 	if n := len(c.Problems); r.Err == resource.ErrTemplate && n > 0 && c.Problems[n-1].Error() == problem.Error() {
@@ -218,7 +216,6 @@ func (c *CRDs) unreadable(r crdRead) {
 	c.Problems = append(c.Problems, problem)
 }
 
-// add puts the CRDs into the catalog. It returns the CRDs that differ from an earlier CRD of their name.
 func (c *CRDs) add(given []crdRead) (conflicts []crdRead) {
 	given = withoutCopies(given)
 	failed := c.put(given, nil)
@@ -236,7 +233,7 @@ func (c *CRDs) add(given []crdRead) (conflicts []crdRead) {
 	return conflicts
 }
 
-// put puts CRDs into the catalog, after removing others by name. It returns the errors by index.
+// put removes CRDs by name before it adds the others. It returns errors by index in given.
 func (c *CRDs) put(given []crdRead, remove []string) map[int]error {
 	crds := make([]*apiextensionsv1.CustomResourceDefinition, len(given))
 	for i, r := range given {
@@ -335,7 +332,7 @@ func (c *CRDs) Found() []error {
 	return problems
 }
 
-// namespaced reports whether a kind is namespaced. It returns true for unknown kinds.
+// namespaced returns true for an unknown kind.
 func (c *CRDs) namespaced(gk schema.GroupKind) bool {
 	if gk == (schema.GroupKind{Kind: "Namespace"}) { // which is known without a CRD
 		return false

@@ -57,7 +57,8 @@ type Config struct {
 
 	// Filter determines which documents are not objects. Without it, all files count as found below a folder.
 	Filter *resource.Filter
-	// Among is set if the CRDs are among the documents. They are then not counted as objects, unless policies match CRDs.
+	// Among is set if the CRDs are among the documents. They are then not counted as objects, unless policies match
+	// CRDs.
 	Among bool
 	// Elsewhere, if not nil, reports whether another shard validates an object. Keyed adds the key of each object.
 	Elsewhere func(*finding.Object) bool
@@ -84,15 +85,13 @@ type Decider struct {
 	// explained limits the explanations of a run. Callers that print results must call Settle.
 	explained trace.Run
 
-	builtins policyrequest.Builtins
-	// admitsCRDs is set if policies match CRDs.
+	builtins   policyrequest.Builtins
 	admitsCRDs bool
 
-	tables  sync.Map // of the rows of built-in kinds
-	assumed sync.Map // the objects that admission plugins need but that were not given
-	calls   sync.Map // the numbers of calls of webhooks
-	copies  sync.Map // the deciders of each CRD, by conflict
-	// untracked is set if an old object has no trace of the tool that wrote it.
+	tables    sync.Map // of the rows of built-in kinds
+	assumed   sync.Map // the objects that admission plugins need but that were not given
+	calls     sync.Map // the numbers of calls of webhooks
+	copies    sync.Map // the deciders of each CRD, by conflict
 	untracked atomic.Bool
 	immutable sync.Map // the files whose objects must be recreated
 }
@@ -141,7 +140,7 @@ func (d *Decider) Notes() []error {
 	})
 }
 
-// someOf returns the first names of a set, or "". Some sets hold a number of requests for each name.
+// The values of set may be numbers of requests.
 func someOf(set *sync.Map) string {
 	var names []string
 	set.Range(func(key, value any) bool {
@@ -169,10 +168,8 @@ type decision struct {
 	// subresource is set instead of them for an object that is only sent to a subresource.
 	subresource *policyrequest.Subresource
 	// absence is set if a server does not serve the kind, although its group is built in.
-	absence *policyrequest.Absence
-	// before is the old object, or nil.
-	before *oldObject
-	// conflict is set if CRDs of one name define the kind differently.
+	absence  *policyrequest.Absence
+	before   *oldObject
 	conflict *conflict
 	// typed is set unless apiVersion or kind is a value other than a string.
 	typed bool
@@ -184,8 +181,8 @@ type outcome struct {
 	problem   string // why the object is not decided
 	limit     *engine.WorkLimitError
 	bug       error
-	operation string          // if it differs from the report's
-	status    *finding.Status // of a rejection
+	operation string // if it differs from the report's
+	status    *finding.Status
 	causes    []finding.Cause // of a rejection that is not by a CRD
 	denied    string          // the resource that a policy denies
 	// result is the engine's result for request, if the CRD accepts or rejects the object. processed is the object
@@ -195,7 +192,7 @@ type outcome struct {
 	processed map[string]any
 }
 
-// failed returns the outcome of a request without a result: it is undecided or skipped, or err is an internal error.
+// failed treats errors of unknown types as internal errors.
 func failed(err error) outcome {
 	var limit *engine.WorkLimitError
 	var notChecked *engine.NotCheckedError

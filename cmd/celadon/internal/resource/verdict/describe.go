@@ -22,8 +22,6 @@ import (
 	"github.com/celadon-cel/celadon/x/valuediff"
 )
 
-// describe writes the outcome to the report, with positions, hints, and the persisted object as far as they are
-// requested.
 func (d *decision) describe(ctx context.Context, out *outcome) {
 	d.choose(out)
 	r := d.report
@@ -62,8 +60,7 @@ func (d *decision) describeUnknown() {
 	d.report.Strict = excerpt.Strict(d.doc, []engine.StrictError{at}, excerpt.NewExcerpts(d.doc, d.Width, &secret.Secrets{}, nil))
 }
 
-// choose replaces the outcome if --field-selector does not match the object as stored, or as it would be stored. If the
-// object's CRD does not declare a field of the selector, the object is unreadable.
+// choose replaces the outcome if --field-selector does not select the object, or cannot be evaluated for it.
 func (d *decision) choose(out *outcome) {
 	if d.Selector == nil || d.def == nil {
 		return
@@ -95,7 +92,7 @@ func (d *decision) choose(out *outcome) {
 	}
 }
 
-// excerpts returns the excerpts of the document, without the secrets of a write.
+// excerpts hides the secrets of the document and of old.
 func (d *decision) excerpts(old map[string]any) *excerpt.Excerpts {
 	if d.def == nil {
 		return excerpt.NewExcerpts(d.doc, d.Width, &secret.Secrets{}, d.builtin.Subject(d.doc.Object, old).Secrets)
@@ -116,7 +113,6 @@ func fieldsOf(causes []finding.Cause) []string {
 	return fields
 }
 
-// describeRejected adds the server's causes, their positions, and the values in the failed rules.
 func (d *decision) describeRejected(ctx context.Context, out *outcome) {
 	res, r := out.result, d.report
 	excerpts := d.excerpts(out.request.OldObject)
@@ -159,7 +155,8 @@ func (d *decision) hints(causes []finding.Cause, excerpts *excerpt.Excerpts) {
 	(&hint.Subject{Excerpts: excerpts, Path: same, Schema: d.schema(), Minor: d.minor()}).Outside(causes)
 }
 
-// schema returns the schema of the object's version, or the newest schema of a built-in kind. It is empty if there is none.
+// schema returns the schema of the object's version, or the newest schema of a built-in kind. If it is unknown, the
+// result is empty, not nil.
 func (d *decision) schema() *apiextensionsv1.JSONSchemaProps {
 	if d.def != nil {
 		if v := d.def.views[d.report.Version()]; v != nil && v.Schema != nil && v.Schema.OpenAPIV3Schema != nil {
@@ -176,7 +173,6 @@ func (d *decision) schema() *apiextensionsv1.JSONSchemaProps {
 	return &apiextensionsv1.JSONSchemaProps{}
 }
 
-// describeRatcheted adds the first errors that the server ignores in an accepted update.
 func (d *decision) describeRatcheted(out *outcome) {
 	if causes := out.result.Ratcheted; len(causes) > 0 {
 		d.report.RatchetedErrors = finding.NewCauses(causes[:min(excerpt.Shown, len(causes))])
@@ -184,8 +180,7 @@ func (d *decision) describeRatcheted(out *outcome) {
 	}
 }
 
-// suggestions adds hints on unknown fields. It returns the paths to which fields may be renamed, except those at
-// which the object has a value.
+// suggestions adds hints on unknown fields. It returns the paths without a value to which fields may be renamed.
 func (d *decision) suggestions() (paths []string) {
 	if len(d.report.Strict) == 0 {
 		return nil
@@ -223,7 +218,6 @@ func (d *decision) suggestions() (paths []string) {
 	return paths
 }
 
-// fieldsAt returns a function that returns the names of the fields at a path, sorted.
 func (d *decision) fieldsAt() func([]engine.Step) []string {
 	if d.def == nil {
 		schema := d.schema()
@@ -248,7 +242,6 @@ func (d *decision) fieldsAt() func([]engine.Step) []string {
 	}
 }
 
-// misplaced returns a hint on an unknown field of a custom resource, for example that its parent has no fields, or "".
 func (d *decision) misplaced(field string, steps []engine.Step) string {
 	switch {
 	case d.def == nil:
@@ -280,8 +273,7 @@ func (d *Decider) Settle(r *finding.Object) {
 	}
 }
 
-// explain adds the values in the rules of the first causes. Settle may remove them if previous objects used up the work
-// of the run.
+// Settle may remove the values that explain adds.
 func (d *decision) explain(ctx context.Context, res *engine.Result, secrets secret.Texts) {
 	r, first := d.report, res.Causes[:min(excerpt.Shown, len(res.Causes))]
 	all, err := d.def.explainer.Explain(ctx, res.Prepared, first, d.explained.Allowance())
@@ -295,9 +287,9 @@ func (d *decision) explain(ctx context.Context, res *engine.Result, secrets secr
 	hint.Failed(r.Causes)
 }
 
-// The API server checks an object in stages: unknown and duplicate fields, then the schema, then the rules.
-// It stops at the first stage that rejects the object. Users want to fix everything at once, so the causes
-// of later stages are reported too, as far as they do not depend on how the earlier errors are fixed.
+// The API server checks an object in stages: unknown and duplicate fields, then the schema, then the rules. It stops
+// at the first stage that rejects the object. Users want to fix everything at once, so the causes of later stages are
+// also reported, as far as they do not depend on how the earlier errors are fixed.
 
 // follow adds the causes that the server would report once the errors of the object are fixed. renamed are the
 // fields to which unknown fields may be renamed.

@@ -21,7 +21,7 @@ import (
 	"github.com/celadon-cel/celadon/x/policyrequest"
 )
 
-// describeRefused adds the positions of conflicts, and of unknown fields, that server-side apply or a patch reports.
+// describeRefused adds the positions of errors that server-side apply or a patch reports.
 func (d *decision) describeRefused(ctx context.Context, out *outcome) {
 	if out.status == nil || d.report.Apply == "" || !d.Locate {
 		return
@@ -53,7 +53,6 @@ func (d *decision) describeRefused(ctx context.Context, out *outcome) {
 	}
 }
 
-// mistyped returns the positions of the causes about values that do not have the type of the schema.
 func (d *decision) mistyped(all []engine.Cause, excerpts *excerpt.Excerpts) []finding.Location {
 	causes := finding.NewCauses(slices.DeleteFunc(slices.Clone(all), func(c engine.Cause) bool {
 		return c.Type != field.ErrorTypeTypeInvalid
@@ -126,7 +125,6 @@ func fieldOf(v any, name string) any {
 var errUntracked = errors.New("some old objects have neither the annotation " + apply.LastApplied + " nor managedFields, so their updates are decided as replacements: " +
 	"get the objects with kubectl get -o yaml --show-managed-fields, or choose the kind of write with --apply")
 
-// noteImmutable records the file of an object that can only be recreated, because an immutable field changes.
 func (d *decision) noteImmutable() {
 	if d.report.Operation == Update && slices.ContainsFunc(d.report.Causes, isImmutable) {
 		d.immutable.Store(d.report.File, true)
@@ -153,7 +151,6 @@ const (
 	fitsBelow = maxStored / 6
 )
 
-// couldBeTooLarge reports whether the stored form of doc must be measured.
 func couldBeTooLarge(doc *input.Document) bool {
 	if text := doc.FromJSON(); text != nil {
 		return len(text) > fitsBelow
@@ -162,8 +159,7 @@ func couldBeTooLarge(doc *input.Document) bool {
 	return len(source) > fitsBelow && (!inList || subtractSize(doc.Object, fitsBelow) <= 0)
 }
 
-// subtractSize subtracts the approximate size of v from left and returns the rest. It stops when the rest
-// is not positive.
+// subtractSize subtracts the approximate size of v from left. It stops when the rest is not positive.
 func subtractSize(v any, left int) int {
 	left--
 	switch v := v.(type) {
@@ -185,7 +181,6 @@ func subtractSize(v any, left int) int {
 	return left
 }
 
-// tooLarge returns a warning if an accepted object is too large to be sent or stored. Sent returns the request's body.
 func tooLarge(sent func() ([]byte, error), res *engine.Result) []string {
 	if body, err := sent(); err == nil && len(body) > maxBody {
 		return []string{fmt.Sprintf("the object has %d bytes as JSON, more than the %d (3 MiB) of a request body: the API server answers 413 (Request entity too large)", len(body), maxBody)}

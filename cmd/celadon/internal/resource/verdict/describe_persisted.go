@@ -17,8 +17,6 @@ import (
 	"github.com/celadon-cel/celadon/x/secret"
 )
 
-// A view is a version of a CRD, with its printer columns and selectable fields, whose paths are parsed when they are
-// needed.
 type view struct {
 	*apiextensionsv1.CustomResourceDefinitionVersion
 	parsed func() *parsedView
@@ -90,8 +88,7 @@ func (d *decision) describePersisted(ctx context.Context, out *outcome) {
 	}
 }
 
-// masked returns a function that hides the secrets of the document, the old, and the persisted object. v is nil for
-// built-in kinds.
+// v is nil for built-in kinds.
 func (d *decision) masked(v *view, old, object map[string]any) func(map[string]any) map[string]any {
 	if v != nil {
 		return secret.MaskOf(d.def.CRD.ForEngine(), d.doc.Object, old, object).Object

@@ -33,7 +33,7 @@ type Olds struct {
 	Has func(file, key string) bool
 
 	byKey map[string]*oldObject // the last of each key
-	errs  []error               // of objects that cannot be used
+	errs  []error
 	// given is the number of objects in --old, including objects without a CRD and objects of other shards.
 	given int
 }
@@ -64,8 +64,8 @@ func (o *oldObject) value() map[string]any {
 }
 
 // find returns the old version of an object, or nil. For --base, the old version is in the same file. Otherwise, the
-// object has moved if exactly one file, of the same folder or else of all, had it and does not have it anymore. The same
-// object in another file, for example of another overlay, is a different object.
+// object has moved if exactly one file, of the same folder or else of all, had it and does not have it anymore. The
+// same object in another file, for example of another overlay, is a different object.
 func (o *Olds) find(crds *CRDs, file string, id input.Identity) *oldObject {
 	if len(o.byKey) == 0 {
 		return nil
@@ -95,8 +95,8 @@ func (o *Olds) find(crds *CRDs, file string, id input.Identity) *oldObject {
 	return gone[0]
 }
 
-// Count returns the numbers of objects in --old, including those without a CRD, and of old objects with a new version, and
-// without one. An unreadable document counts as an object.
+// Count counts the old objects: given in --old, matched with a new version, and vanished. An unreadable document of
+// --old counts as given.
 func (o *Olds) Count() (sum finding.OldSummary, vanished int) {
 	sum.Given = o.given
 	for _, old := range o.byKey {
@@ -145,7 +145,7 @@ func (o *Olds) TakeBase(r Old, crds *CRDs, owns func(key string) bool) error {
 	return o.add(r, crds, owns, true)
 }
 
-// add adds an object. Only in the base revision, several files may have it.
+// Only objects of the base revision may share a key.
 func (o *Olds) add(r Old, crds *CRDs, owns func(key string) bool, isBase bool) error {
 	if owns != nil && !owns(crds.Key(r.id)) {
 		return nil
@@ -192,7 +192,7 @@ func ReadOld(doc *input.Document) Old {
 	return Old{doc.Location(), doc.Err, doc.Identity(), &oldObject{object: doc.Object, json: doc.FromJSON(), file: doc.File}}
 }
 
-// A Single is how one object is written.
+// A Single describes how One writes an object.
 type Single struct {
 	// Engine validates custom resources. It is nil for an object of a built-in kind, which Server validates.
 	Engine      *engine.Engine

@@ -17,7 +17,6 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// route finds the CRD, the built-in kind, or the subresource that validates the object, or returns a verdict.
 func (d *decision) route() outcome {
 	id := d.doc.Identity()
 	def, typed := d.CRDs.addressee(d.doc.Object, id)
@@ -70,7 +69,6 @@ func isCRD(id input.Identity) bool {
 	return id.Kind == resource.Kind && id.GroupKind().Group == crdGroup
 }
 
-// routeBuiltin finds the built-in kind of an object, if there are policies or a server for these kinds.
 func (d *decision) routeBuiltin() outcome {
 	if d.Admission == nil && d.Server == nil {
 		return outcome{}
@@ -109,7 +107,7 @@ func (d *Decider) Serves(id input.Identity) bool {
 	return ok || d.Server.Absent(kind, d.minor()) != nil
 }
 
-// minor returns the minor version of Kubernetes that is emulated, or 0 if it is invalid.
+// minor returns 0 if KubeVersion is invalid.
 func (d *Decider) minor() int {
 	v, err := types.ParseVersion(d.KubeVersion)
 	if err != nil {
@@ -130,9 +128,9 @@ func readable(doc *input.Document, id input.Identity) error {
 	return errors.New("not a Kubernetes object: apiVersion or kind is missing")
 }
 
-// addressee returns the definition that validates an object, or nil if no usable CRD was given for it. If the object's
-// apiVersion or kind is not a string, it is not typed: the only CRD of its kind, or of its group if the kind is unknown,
-// then validates it, because every endpoint rejects it in nearly the same words.
+// addressee returns the definition that validates an object, or nil if no usable CRD was given for it. If the
+// object's apiVersion or kind is not a string, it is not typed: the only CRD of its kind, or of its group if the kind
+// is unknown, then validates it, because every endpoint rejects it in nearly the same words.
 func (c *CRDs) addressee(obj map[string]any, id input.Identity) (def *Definition, typed bool) {
 	if !mistyped(obj) {
 		return c.find(id.GroupKind()), true
@@ -208,7 +206,6 @@ func (def *Definition) unserved(id input.Identity) outcome {
 		id.Kind, id.APIVersion, strings.Join(def.served, ", ")))
 }
 
-// noSubresource rejects a write if the object's version lacks the subresource. The server has no such endpoint.
 func (def *Definition) noSubresource(obj map[string]any, subresource string) outcome {
 	if subresource == "" {
 		return outcome{}

@@ -29,7 +29,7 @@ import (
 type TextChecker struct {
 	*CRDs
 	kubeVersion string
-	version     types.Version // of kubeVersion
+	version     types.Version
 }
 
 // NewTextChecker reads the CRDs without compiling them. It returns an error if kubeVersion is invalid or the
@@ -74,7 +74,7 @@ type Answer struct {
 	// CRD is the name of the object's CRD, or "" without a usable CRD. Engine is nil then.
 	CRD    string
 	Engine *engine.Engine
-	// Runs holds all runs of rules on the object.
+	// Runs holds runs of rules on the object.
 	Runs []engine.RuleRun
 	// Secrets holds values that must not be shown.
 	Secrets secret.Texts
@@ -156,8 +156,8 @@ func (c *TextChecker) Named(name string) (*apiextensionsv1.CustomResourceDefinit
 	return nil, nil
 }
 
-// admission returns the policies in text and, as problems, their errors and the policies without a binding. The
-// result is nil if text has no policy.
+// admission returns a nil Admission for a text without policies and webhooks. problems also has the policies without
+// a binding.
 func (c *TextChecker) admission(text input.Text) (_ *Admission, problems []error, err error) {
 	if len(bytes.TrimSpace(text.Data)) == 0 {
 		return nil, nil, nil

@@ -15,7 +15,7 @@ import (
 	"github.com/celadon-cel/celadon/x/apply"
 )
 
-// decide validates the write of an object whose CRD or built-in kind is known. Its outcome always has a verdict.
+// decide returns an outcome with a verdict.
 func (d *decision) decide(ctx context.Context) outcome {
 	switch {
 	case d.builtin != nil:
@@ -53,7 +53,6 @@ func (d *decision) decide(ctx context.Context) outcome {
 	return d.apply(ctx, req)
 }
 
-// write returns the verdict on a create, or on an update if the request has an old object.
 func (d *decision) write(ctx context.Context, req engine.Request) outcome {
 	review := d.review()
 	req, out := d.mutate(ctx, review, req)
@@ -83,8 +82,7 @@ func (d *decision) write(ctx context.Context, req engine.Request) outcome {
 	return out
 }
 
-// validate returns the outcome of a request: with the result if the CRD accepts or rejects the object, and otherwise
-// with the reason.
+// The outcome has a result if the CRD accepts or rejects the object.
 func validate(ctx context.Context, e *engine.Engine, req engine.Request) outcome {
 	res, err := e.Validate(ctx, req)
 	if err != nil {
@@ -139,7 +137,6 @@ func (d *decision) kindOfWrite(old map[string]any) apply.Write {
 	return w
 }
 
-// apply returns the verdict on the write that a tool such as kubectl apply makes of the request.
 func (d *decision) apply(ctx context.Context, req engine.Request) outcome {
 	w := d.kindOfWrite(req.OldObject)
 	out := d.applied(ctx, req, w)
@@ -196,8 +193,6 @@ func unsent(req engine.Request, res *engine.Result) outcome {
 	return outcome{verdict: finding.Valid, request: req, result: res, processed: res.Object}
 }
 
-// routeSubresource sets d.subresource if requests to a subresource contain objects of this kind. It does nothing without
-// policies.
 func (d *decision) routeSubresource() {
 	if d.Admission == nil {
 		return
@@ -208,8 +203,6 @@ func (d *decision) routeSubresource() {
 	}
 }
 
-// decideSubresource evaluates the policies for a request to a subresource. The request has the name and namespace of
-// the resource.
 func (d *decision) decideSubresource(ctx context.Context) outcome {
 	s := d.subresource
 	d.report.Operation, d.report.Subresource = strings.ToLower(string(s.Operation())), s.Name

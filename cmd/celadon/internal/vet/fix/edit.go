@@ -38,7 +38,6 @@ type piece struct {
 	after  []byte
 }
 
-// follow corrects a CRD's misspelled keys, and applies its advice and rewrites.
 func (e *edit) follow(c crd) error {
 	p, err := e.piece(c.doc)
 	if err != nil {
@@ -68,7 +67,7 @@ func (e *edit) follow(c crd) error {
 	return nil
 }
 
-// piece returns the document that contains a CRD. The CRDs of a YAML List share a document.
+// The CRDs of a YAML List share a piece.
 func (e *edit) piece(doc *input.Document) (*piece, error) {
 	source, line, inList := doc.Source()
 	if source == nil {

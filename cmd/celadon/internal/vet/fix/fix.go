@@ -30,7 +30,7 @@ import (
 
 // Config holds the options of a Fixer.
 type Config struct {
-	// Vet vets a document. It returns nil if the document is not a CRD.
+	// Vet vets a document. It returns nil if the document is not a readable CRD.
 	Vet func(context.Context, *input.Document) (*Vetted, error)
 	// Out receives the diffs, Err a line per file. Both are wrapped in untrusted.Writer.
 	Out, Err io.Writer
@@ -60,7 +60,7 @@ type Fixer struct {
 	sum      Summary
 }
 
-// Summary counts CRDs.
+// A Summary is the result of a Fixer.
 type Summary struct {
 	// CRDs counts all CRDs, Fixed the changed CRDs, and Rejected those that the server would reject
 	// after fixing.
@@ -116,7 +116,7 @@ func (f *Fixer) Unreadable(doc *input.Document, err error) {
 	untrusted.Fprintf(f.err, "%s: %s\n", doc.Location(), err.Error())
 }
 
-// Summary returns the counts for all completed files.
+// Summary returns the counts so far.
 func (f *Fixer) Summary() Summary { return f.sum }
 
 // End fixes the last file.
@@ -146,8 +146,7 @@ func (f *Fixer) End(ctx context.Context) error {
 // that rules need bounds, or do not compile.
 const maxRounds = 4
 
-// rounds fixes the CRDs of a file until nothing is left to fix. It returns the text and the CRDs after the
-// changes. If the counts have no CRD, it has reported why. The error is from vetting, or ctx.Err().
+// rounds fixes the CRDs of a file until nothing is left to fix. If done.crds is 0, it has reported why.
 func (f *Fixer) rounds(ctx context.Context, crds []crd, before []byte) (after []byte, now []crd, done counts, err error) {
 	after, now = before, crds
 	for round := 0; round < maxRounds && slices.ContainsFunc(now, crd.advised); round++ {
@@ -191,7 +190,6 @@ func (f *Fixer) rounds(ctx context.Context, crds []crd, before []byte) (after []
 	return after, now, done, nil
 }
 
-// write writes the diff and the edited file.
 func (f *Fixer) write(crds, now []crd, done counts, before, after []byte) error {
 	if i := slices.IndexFunc(now, func(c crd) bool { return len(c.Rules) > 0 }); i >= 0 {
 		f.failed(fmt.Errorf("%s: its rules would still fail: run celadon vet --find to see how to guard each", now[i].Report.Name))
@@ -216,7 +214,6 @@ func (f *Fixer) write(crds, now []crd, done counts, before, after []byte) error 
 	return nil
 }
 
-// vetted returns the CRDs in a file's text with their reports.
 func (f *Fixer) vetted(ctx context.Context, text []byte) (crds []crd, err error) {
 	for doc := range (input.Text{File: f.file, Data: text}).Documents {
 		v, err := f.cfg.Vet(ctx, doc)
@@ -230,7 +227,6 @@ func (f *Fixer) vetted(ctx context.Context, text []byte) (crds []crd, err error)
 	return crds, nil
 }
 
-// rejected reports the CRDs that the server would reject, and accepted CRDs with corrections that were not made.
 func (f *Fixer) rejected(crds []crd) {
 	for _, c := range crds {
 		if c.Accepted && c.Suggested > 0 {
