@@ -43,8 +43,7 @@ type Estimate struct {
 	Limit   uint64 `json:"limit"`
 }
 
-// upgrade returns the verdicts of the Kubernetes versions of o on creating the CRD of p. It returns
-// nil if only one version is compared.
+// upgrade returns nil if only one Kubernetes version is compared.
 func (p *pair) upgrade(ctx context.Context, o *Options) (*KubeVersions, error) {
 	if o.ToKubeVersion == "" {
 		return nil, nil
@@ -64,7 +63,7 @@ func (p *pair) upgrade(ctx context.Context, o *Options) (*KubeVersions, error) {
 	return u, nil
 }
 
-// created returns the JSON of a CRD as it is created, without the fields that only a server sets.
+// created reduces the metadata of a stored CRD to its name, labels, and annotations.
 func created(d *definition) ([]byte, error) {
 	if !resource.Stored(d.doc.Object) {
 		return d.doc.JSON()
@@ -114,11 +113,9 @@ func estimates(from, to *vet.Report) (list []Estimate) {
 	return list
 }
 
-// rejects reports whether only the new version rejects the CRD.
 func (u *KubeVersions) rejects() bool { return u != nil && u.From.Accepted && !u.To.Accepted }
 
-// verdict describes the verdicts of both versions on the CRD on one line, and returns the causes of the rejection. It
-// returns "" if both accept the CRD.
+// verdict returns "" if both versions accept the CRD.
 func (u *KubeVersions) verdict() (text untrusted.Safe, causes []untrusted.Safe) {
 	rejected := u.To
 	switch {
@@ -182,14 +179,11 @@ type Removed struct {
 	Message    string `json:"message"`
 }
 
-// A removal determines which versions an upgrade removes.
 type removal struct {
 	server   builtins.Server
 	from, to int // minor versions
 }
 
-// readRemoved finds the uses of versions that the upgrade of Kubernetes removes, at and below paths. It also counts
-// the objects of built-in kinds.
 func (s *sides) readRemoved(ctx context.Context, streams command.Streams, o *Options, paths []string) error {
 	from, err1 := types.ParseVersion(o.KubeVersion)
 	to, err2 := types.ParseVersion(o.ToKubeVersion)
@@ -246,7 +240,6 @@ func (r *removal) of(kind schema.GroupVersionKind) string {
 	return ""
 }
 
-// inRules finds the rules of a policy, a binding, or a webhook configuration that lose all their versions.
 func (r *removal) inRules(doc *input.Document) (removed []*Removed) {
 	if doc.Identity().GroupKind().Group != "admissionregistration.k8s.io" {
 		return nil
@@ -273,7 +266,6 @@ func (r *removal) inRules(doc *input.Document) (removed []*Removed) {
 	return removed
 }
 
-// inRule returns why a rule matches nothing after the upgrade, or "".
 func (r *removal) inRule(rule map[string]any) (message string) {
 	texts := func(field string) []string {
 		list, _, _ := unstructured.NestedStringSlice(rule, field)

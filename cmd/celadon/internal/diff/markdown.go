@@ -21,7 +21,6 @@ import (
 type markdownPrinter struct {
 	atEnd
 	out *untrusted.Writer
-	// limits are for a short comment with the breaks, or for a verbose comment with all changes.
 	limits
 }
 
@@ -44,7 +43,8 @@ var (
 type commentItem struct {
 	kind string // for the counts of omitted items
 	line string
-	// example returns the lines of its example, or nil if they are too many. It is nil itself if the item has no example.
+	// example returns the lines of its example, or nil if they are too many. It is nil itself if the item has no
+	// example.
 	example func() []string
 }
 
@@ -90,8 +90,6 @@ func size(lines []string) (n int) {
 	return n
 }
 
-// foot returns the lines after the list: counts of the objects, and of changes, estimates, and unchanged CRDs that
-// the list does not have.
 func (p *markdownPrinter) foot(r *Report) (lines []string) {
 	if o := r.Summary.Objects; o != nil {
 		lines = append(lines, "", o.text())
@@ -118,7 +116,6 @@ func (p *markdownPrinter) foot(r *Report) (lines []string) {
 	return lines
 }
 
-// items returns the items of the list, most important first.
 func (p *markdownPrinter) items(r *Report) []commentItem {
 	var rejected, objects, breaks, allowed, unknown []commentItem
 	for _, crd := range r.CRDs {
@@ -171,8 +168,7 @@ func (p *markdownPrinter) quiet(r *Report) (items []commentItem) {
 	return items
 }
 
-// rejection returns an item if the API server rejects the CRD or its update. With two Kubernetes versions, it
-// also returns an item if only the older version rejects the CRD. Otherwise the item has no line.
+// rejection returns an item without a line if the CRD and its update are accepted.
 func (p *markdownPrinter) rejection(crd *CRD) (item commentItem) {
 	var text untrusted.Safe
 	var causes []string
@@ -245,7 +241,6 @@ func (p *markdownPrinter) line(crd *CRD, c *Change) string {
 	return b.String()
 }
 
-// brief returns a text from a CRD as a short code span, or "" if the text is empty.
 func (p *markdownPrinter) brief(c *Change, text string) untrusted.Safe {
 	if text = c.flat(text); text == "" {
 		return ""
@@ -255,7 +250,7 @@ func (p *markdownPrinter) brief(c *Change, text string) untrusted.Safe {
 
 func (p *markdownPrinter) code(text string) untrusted.Safe { return print.Code(text, p.text) }
 
-// witness returns the lines of a folded example object, or nil if it is too long.
+// witness returns nil if the example is too long.
 func (p *markdownPrinter) witness(c *Change, w *Witness) []string {
 	text := print.Document(w.Object)
 	if w.Old != nil {
@@ -275,7 +270,6 @@ func (p *markdownPrinter) witness(c *Change, w *Witness) []string {
 	return append(lines, "  "+marks, "  </details>", "")
 }
 
-// countKinds returns the number of items of each kind, largest first.
 func countKinds(items []commentItem) string {
 	counts := map[string]int{}
 	for _, item := range items {

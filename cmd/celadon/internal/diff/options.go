@@ -100,7 +100,6 @@ func (o *Options) check(paths []string) error {
 	return cmp.Or(command.OneStdin(slices.Concat(paths, o.Objects)...), o.Cluster.Check())
 }
 
-// two reports whether both sides of the comparison are paths.
 func (o *Options) two() bool { return o.Base == "" && !o.Cluster.On && o.ToKubeVersion == "" }
 
 // wholeCluster reports whether all CRDs of the cluster may be compared.
@@ -151,7 +150,7 @@ func allowances(ctx context.Context, o *Options, paths []string) (list []*allowa
 	return list, nil
 }
 
-// changed returns the paths of the new CRDs. With two Kubernetes versions, the CRDs do not change.
+// With two Kubernetes versions, the CRDs do not change.
 func (o *Options) changed(paths []string) []string {
 	switch {
 	case o.ToKubeVersion != "":
@@ -192,7 +191,6 @@ func allowed(doc *input.Document, list []*allowance) ([]*allowance, error) {
 	return list, nil
 }
 
-// allow marks the accepted changes of crd, and the allowances that accept them.
 func allow(list []*allowance, crd *CRD) {
 	for _, c := range crd.Changes {
 		if !c.Effect.Breaks() && c.Effect != compare.Unknown && !c.unproved() {

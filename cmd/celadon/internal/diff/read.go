@@ -93,7 +93,7 @@ func read(ctx context.Context, s command.Streams, o *Options, paths []string, cl
 	return both, both.complete(o, paths)
 }
 
-// double makes both sides equal. Only the Kubernetes version differs between them.
+// double makes both sides equal, because only the Kubernetes version differs.
 func (s *sides) double() {
 	for _, p := range s.pairs {
 		if p.after == nil {
@@ -111,7 +111,7 @@ func (s *sides) addAll(ctx context.Context, source batch.Source, filter *resourc
 	}).Run(ctx)
 }
 
-// one returns the definition in doc, or nil if doc is not a CRD or the filter ignores it.
+// one returns nil if doc is not a CRD or the filter ignores it.
 func one(doc *input.Document, filter *resource.Filter) *definition {
 	resource.Complete(doc)
 	if filter.Ignores(doc) {
@@ -156,7 +156,7 @@ func (s *sides) add(d *definition, where string, before bool) {
 	*slot = d
 }
 
-// complete returns an error if there is nothing to compare: a path without CRDs, or two files with different CRDs.
+// complete returns an error if there is nothing to compare.
 func (s *sides) complete(o *Options, paths []string) error {
 	if len(s.problems) > 0 {
 		return nil // the problems are reported instead

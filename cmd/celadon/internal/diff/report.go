@@ -13,9 +13,9 @@ import (
 type Report struct {
 	Kind       string `json:"kind"`
 	APIVersion string `json:"apiVersion"`
-	// Compatible is set if no change breaks anything, apart from allowed changes, no CRD is rejected, no removed
-	// version is in use, and no given object is affected. Proved is set if that is proved for each change, without
-	// allowances, and all input was compared.
+	// Compatible is set if no change is known to break anything, apart from allowed changes, no CRD is rejected, no
+	// removed version is in use, and no given object is affected. Proved is set if this is proved for each change,
+	// without allowances.
 	Compatible bool `json:"compatible"`
 	Proved     bool `json:"proved"`
 	// KubeVersion and ToKubeVersion are set if two Kubernetes versions are compared.
@@ -109,7 +109,7 @@ type Witness struct {
 	UnchangedUpdate compare.Verdict  `json:"unchangedUpdate,omitempty"`
 	Causes          []finding.Cause  `json:"causes,omitempty"`
 	Kept            []finding.Change `json:"kept,omitempty"`
-	// Hidden lists the paths of values with format password, which are hidden.
+	// Hidden lists paths of values with format password, which are hidden.
 	Hidden []string `json:"hidden,omitempty"`
 	// AlsoBreaks lists other breaking changes that the same write demonstrates, if no example was found that
 	// demonstrates only one change.
@@ -144,7 +144,6 @@ func (s *Summary) count(crd *CRD) {
 	}
 }
 
-// unchanged reports whether the CRD has no changes, and nothing else about it needs to be reported.
 func (crd *CRD) unchanged() bool {
 	if crd.Update != nil && !crd.Update.Accepted || len(crd.Changes) > 0 {
 		return false
@@ -162,7 +161,6 @@ func (r *Report) unchanged() (names []string) {
 	return names
 }
 
-// seal computes Compatible and Proved.
 func (r *Report) seal() {
 	s := &r.Summary
 	newlyRejected := slices.ContainsFunc(r.Objects, func(o *finding.Object) bool { return o.Upgrade.Finding() })
@@ -177,7 +175,6 @@ type jsonPrinter struct {
 
 func (p *jsonPrinter) end(r *Report) error { return print.JSON(p.out, r) }
 
-// level returns the annotation level of c, or "" if it needs no annotation.
 func (c *Change) level() string {
 	switch {
 	case c.Allowed != "":
@@ -190,7 +187,6 @@ func (c *Change) level() string {
 	return ""
 }
 
-// at returns the location to show for c: in the new CRD, or in the old CRD if the CRD was removed.
 func (c *Change) at(crd *CRD) finding.Location {
 	if crd.NewFile == "" {
 		return finding.Location{File: crd.OldFile, Line: c.OldLine, Field: c.Path}
@@ -224,7 +220,6 @@ func (p *listPrinter) end(r *Report) error {
 	return p.list.End(print.End{Text: r.summary() + ": " + r.conclusion() + "\n", Interrupted: r.Summary.Interrupted})
 }
 
-// findings returns the changes that need attention, and a rejection of the CRD by the new Kubernetes version.
 func (crd *CRD) findings() (list []finding.Finding) {
 	name := untrusted.Line(crd.Name)
 	if u := crd.KubeVersions; u.rejects() {

@@ -152,7 +152,6 @@ func (d *differ) crds(ctx context.Context, take func(*CRD) error) error {
 	return nil
 }
 
-// objects compares the verdicts of the old and new CRDs on each given object.
 func (d *differ) objects(ctx context.Context, converter engine.Converter, take func(*finding.Object) error) error {
 	var before, after []resource.Read
 	for _, p := range d.sides.pairs {
@@ -202,7 +201,6 @@ func (d *differ) objects(ctx context.Context, converter engine.Converter, take f
 	return err
 }
 
-// source returns the objects to check: from --objects, or from the cluster, of the kinds that both sides define.
 func (d *differ) source(ctx context.Context) batch.Source {
 	if d.client == nil {
 		return batch.Files(d.Stdin, d.options.Objects)
@@ -218,7 +216,6 @@ func (d *differ) source(ctx context.Context) batch.Source {
 	return d.client.Objects(ctx, kinds)
 }
 
-// verdict returns the error that determines the exit code.
 func (d *differ) verdict() error {
 	s := &d.report.Summary
 	problems := slices.Concat(d.sides.problems, d.undecided)
@@ -284,7 +281,7 @@ func (d *differ) compared(ctx context.Context, p *pair) (*CRD, error) {
 	return crd, nil
 }
 
-// update returns the API server's verdict on the update of the CRD, or nil if two Kubernetes versions are compared.
+// update returns nil if two Kubernetes versions are compared.
 func (p *pair) update(ctx context.Context, o *Options) (*finding.CRD, error) {
 	if o.ToKubeVersion != "" {
 		return nil, nil
@@ -321,7 +318,7 @@ func differs(old, new string) string {
 	return old
 }
 
-// witness returns a copy of w without passwords. It returns nil if w is nil.
+// witness returns a copy of w without passwords.
 func (p *pair) witness(w *compare.Witness) *Witness {
 	if w == nil {
 		return nil

@@ -103,7 +103,6 @@ func (p *textPrinter) change(b *strings.Builder, crd *CRD, c *Change) {
 	}
 }
 
-// details returns the lines about a change and its example.
 func (c *Change) details() (lines []untrusted.Safe) {
 	if c.Allowed != "" {
 		lines = append(lines, untrusted.Sprintf("allowed: %s", c.Allowed))
@@ -122,7 +121,6 @@ func (c *Change) details() (lines []untrusted.Safe) {
 	return lines
 }
 
-// details returns the objects, causes, and verdicts in lines.
 func (w *Witness) details() (lines []untrusted.Safe) {
 	object := func(indent untrusted.Safe, obj map[string]any) {
 		for line := range strings.Lines(print.Document(obj)) {
@@ -146,7 +144,6 @@ func (w *Witness) details() (lines []untrusted.Safe) {
 	return lines
 }
 
-// remarks returns the causes of a rejection, and other remarks on the example, one per line.
 func (w *Witness) remarks() []untrusted.Safe {
 	lines := w.causes()
 	for _, change := range w.Kept {
@@ -161,7 +158,6 @@ func (w *Witness) remarks() []untrusted.Safe {
 	return lines
 }
 
-// kept describes how a persisted value changes.
 func kept(c *finding.Change) untrusted.Safe {
 	switch {
 	case c.After == "":
@@ -216,7 +212,6 @@ func (p *textPrinter) end(r *Report) error {
 	return p.write(&b)
 }
 
-// unchanged writes the number of unchanged CRDs on a line, followed by their names if the output is verbose.
 func (p *textPrinter) unchanged(b *strings.Builder, r *Report) {
 	names := r.unchanged()
 	if len(names) == 0 {

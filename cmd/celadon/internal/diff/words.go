@@ -35,7 +35,6 @@ var effects = map[compare.Effect]untrusted.Safe{
 	compare.Loosening: "accepts more", compare.Equivalent: "has no effect",
 }
 
-// effect describes the effect of a change and how it was determined.
 func (c *Change) effect() untrusted.Safe {
 	text := effects[c.Effect]
 	switch {
@@ -57,7 +56,6 @@ func (c *Change) effect() untrusted.Safe {
 	return text
 }
 
-// noWitness describes an unsuccessful search.
 func (c *Change) noWitness() untrusted.Safe {
 	text := untrusted.Sprintf("nothing found in %s, not proved", phrase.Count(c.Searched, "object"))
 	if c.Reason != "" {
@@ -70,7 +68,6 @@ func (c *Change) noWitness() untrusted.Safe {
 // shown is the maximum length of a text from a CRD, in characters.
 const shown = 400
 
-// flat returns a rule or another text on one line.
 func flat(c *Change, text string) untrusted.Safe { return untrusted.Line(shortened(c.flat(text))) }
 
 func (c *Change) flat(text string) string {
@@ -112,11 +109,8 @@ func (w *Witness) causes() (lines []untrusted.Safe) {
 	return lines
 }
 
-// maxAlsoBreaks limits the other changes that are named with an example.
 const maxAlsoBreaks = 5
 
-// alsoBreaks names other breaking changes that w demonstrates, at most maxAlsoBreaks of them. It
-// returns "" if w demonstrates no other.
 func (w *Witness) alsoBreaks() untrusted.Safe {
 	if len(w.AlsoBreaks) == 0 {
 		return ""
@@ -145,7 +139,6 @@ var verdicts = map[compare.Verdict]string{
 	compare.Undecided: "undecided",
 }
 
-// head introduces the example object w.
 func (c *Change) head(w *Witness) string {
 	write := "this object"
 	switch {
@@ -163,7 +156,6 @@ func (c *Change) head(w *Witness) string {
 	return write + " was accepted and is rejected now"
 }
 
-// summary returns the counts of a report on one line.
 func (r *Report) summary() string {
 	s := &r.Summary
 	parts := []string{phrase.Count(s.CRDs, "CRD") + " compared"}

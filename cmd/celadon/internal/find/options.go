@@ -140,13 +140,11 @@ func (o *Options) selects(r engine.RuleRef) bool {
 	return !o.samples() && (!o.at || r.Path == o.At && (!o.one || r.Index == o.Rule))
 }
 
-// samples reports whether the options select samples of CRDs instead of rules.
 func (o *Options) samples() bool { return o.Full || o.Minimal }
 
 // whole reports whether a sample of the CRD is wanted in addition to its rules.
 func (o *Options) whole() bool { return o.Want == "all" && !o.at }
 
-// selectable holds the versions and rules that can be selected.
 type selectable struct {
 	versions []string
 	rules    []engine.RuleRef // of the selected versions
@@ -177,7 +175,6 @@ func (o *Options) nothing(k *selectable) error {
 	return fmt.Errorf("--at %q: no rule at this path%s", o.At, offer(o.At, paths))
 }
 
-// offer returns a suffix for an error message that suggests a similar name or lists the names.
 func offer(word string, names []string) string {
 	return string(untrusted.Line(spell.SuggestOrList(word, names)))
 }

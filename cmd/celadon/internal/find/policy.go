@@ -32,7 +32,8 @@ type PolicyPart struct {
 	Line       int            `json:"line,omitempty"`
 	Denied     *PolicyFinding `json:"denied,omitempty"`
 	Error      *PolicyFinding `json:"error,omitempty"`
-	// Stricter is a request that the old policies accept, and Looser one that the new policies accept.
+	// Stricter is about a request that only the new policies deny, and Looser about a request that only the old
+	// policies deny.
 	Stricter *PolicyFinding `json:"stricter,omitempty"`
 	Looser   *PolicyFinding `json:"looser,omitempty"`
 }
@@ -87,7 +88,6 @@ type bothPolicies struct {
 	assumed   []map[string]any
 }
 
-// readPolicies reads the policies, if there are any. It reports whether some are invalid.
 func readPolicies(ctx context.Context, s command.Streams, o *Options) (both *bothPolicies, broken bool, err error) {
 	if len(o.Policies) == 0 {
 		return nil, false, nil
@@ -114,7 +114,6 @@ func readSide(ctx context.Context, s command.Streams, o *Options, flag string, p
 	return p, len(p.Problems) > 0, nil
 }
 
-// runPolicies returns the results for the validations and mutations that match the version, or nil.
 func (v *versionSearch) runPolicies(both *bothPolicies) (*VersionPart, error) {
 	p := both.Policies
 	f, err := v.finder(both.set, both.documents)
@@ -208,7 +207,6 @@ func (v *versionSearch) comparePolicies(both *bothPolicies, f *requests.Finder, 
 	return nil
 }
 
-// policyWants returns the selected questions: effects unless --want is error, and the failure unless it is refused.
 func (o *Options) policyWants(effects []requests.Want) (wants []requests.Want) {
 	if o.Want != "error" {
 		wants = effects
@@ -265,7 +263,6 @@ func (s *Summary) countPolicy(p *PolicyPart) {
 	}
 }
 
-// countFound increments the counts of the findings with a request.
 func countFound(counts map[*int]*PolicyFinding) {
 	for n, f := range counts {
 		if f != nil && f.Status == search.Found {
@@ -274,7 +271,7 @@ func countFound(counts map[*int]*PolicyFinding) {
 	}
 }
 
-// unknown reports whether there is neither a request nor a proof. f may be nil.
+// f may be nil.
 func (f *PolicyFinding) unknown() bool { return f != nil && f.Status == search.Unknown }
 
 // undecided reports whether the verdict on some requests is unknown, or the search ended early. f may be nil.
@@ -336,8 +333,7 @@ func (both *bothPolicies) asked(server policyrequest.Server, all []*definition) 
 	return crds, err
 }
 
-// assume adds examples of the objects that the policies need and lack, and prints them. A
-// comparison of policies uses no examples, because its result must not depend on them.
+// A comparison of policies uses no examples, because its result must not depend on them.
 func (both *bothPolicies) assume(ctx context.Context, s command.Streams, o *Options, crds []*definition) error {
 	if both == nil {
 		return nil

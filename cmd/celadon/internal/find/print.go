@@ -86,13 +86,11 @@ func (v *VersionPart) sections() (all []section) {
 	return all
 }
 
-// policyAnswer is a PolicyFinding with the effect on the request that it is about.
 type policyAnswer struct {
 	words string
 	*PolicyFinding
 }
 
-// describe returns the result of the question. If a request was found, it ends with a colon.
 func (a policyAnswer) describe() string {
 	switch {
 	case a.Status == analysis.Never:
@@ -123,7 +121,7 @@ func (a policyAnswer) describe() string {
 	return fmt.Sprintf("this %s%s by %s%s %s:", a.Operation, of, user, in, a.words)
 }
 
-// effect describes the effect of a validation's actions on a request. f may be nil.
+// f may be nil.
 func (f *PolicyFinding) effect() string {
 	switch {
 	case !f.reported():
@@ -167,7 +165,6 @@ func (p *textPrinter) crd(part *CRDPart) error {
 	return err
 }
 
-// head writes an expression after its name. Both are cut to the width of the terminal.
 func (p *textPrinter) head(b *strings.Builder, name, expression string) {
 	line := name + string(untrusted.Line(lex.Flat(expression)))
 	if p.width > 0 {

@@ -106,7 +106,7 @@ type Finding struct {
 	words   string // human-readable
 }
 
-// finding converts a result for the report. rule is nil for a sample.
+// rule is nil for a sample.
 func finding(want search.Want, rule *engine.RuleRef, a *analysis.Answer) *Finding {
 	f := &Finding{
 		Status: a.Status, Proof: a.ProofText(), ForbiddenPath: a.ForbiddenPath, Reason: a.Reason, Searched: a.Searched, Lists: a.Lists, MadeUp: a.MadeUp,
@@ -172,7 +172,7 @@ func (s *Summary) add(part *CRDPart) {
 	}
 }
 
-// acceptsNothing reports whether there is a proof that the version accepts no object. f may be nil.
+// f may be nil.
 func (f *Finding) acceptsNothing() bool {
 	return f != nil && f.Status == analysis.Never && f.ForbiddenPath == ""
 }
@@ -204,7 +204,6 @@ func (s *Summary) count(r *RulePart) {
 	}
 }
 
-// settled reports whether all questions are answered and no problem was found.
 func (s *Summary) settled() bool {
 	p := s.Policies
 	return s.Never == 0 && s.Nothing == 0 && s.Unknown == 0 && s.Errors == 0 && (p == nil || p.Errors == 0 && p.Unknown == 0 && p.Invalid == 0 && p.Stricter == 0)

@@ -96,7 +96,6 @@ func read(ctx context.Context, s command.Streams, o *Options) (crds []*definitio
 	})
 }
 
-// report runs all searches that the options select and writes the report. It calls step after each search.
 func report(ctx context.Context, s command.Streams, o *Options, policies *bothPolicies, crds []*definition, out io.Writer, step func()) (*Summary, error) {
 	all := &Report{Kind: "FindReport", APIVersion: "celadon/v1", Seed: o.Seed, CRDs: []*CRDPart{}}
 	p := newPrinter(untrusted.NewWriter(out), s.Stdout, o)
@@ -156,7 +155,7 @@ func report(ctx context.Context, s command.Streams, o *Options, policies *bothPo
 	return &all.Summary, p.end(all)
 }
 
-// A ticker counts the progress of several workers on a bar. The report and the bar may share a terminal.
+// A ticker serializes writes to the report and the bar, which may share a terminal.
 type ticker struct {
 	mu  sync.Mutex
 	bar *progress.Bar
@@ -231,7 +230,7 @@ type versionSearch struct {
 	work   *work.Meter // of questions about policies
 }
 
-// run returns the results for the version, or nil if there are no questions about it.
+// run returns nil if there are no questions about the version.
 func (v *versionSearch) run() (*VersionPart, error) {
 	a, err := analysis.New(v.crd, v.engine, v.name, analysis.Config{Steps: v.o.Steps, Seed: v.o.Seed, CostProof: v.costs})
 	if err != nil {
@@ -264,8 +263,6 @@ func (v *versionSearch) run() (*VersionPart, error) {
 	return part, err
 }
 
-// answerRule adds the results for a rule to part. If the context is done, it stops, and the report keeps the earlier
-// results.
 func (v *versionSearch) answerRule(a *analysis.Analyzer, ref engine.RuleRef, part *RulePart) error {
 	for _, want := range v.o.wants() {
 		answer, err := a.Ask(v.ctx, ref, want)
@@ -290,7 +287,6 @@ type MutationPart struct {
 	Error   *PolicyFinding `json:"error,omitempty"`
 }
 
-// mutations adds the results for the mutations that match the version.
 func (v *versionSearch) mutations(p *policies.Policies, f *requests.Finder, part *VersionPart) error {
 	for _, m := range f.Mutations() {
 		at := p.Locate("MutatingAdmissionPolicy", m.Policy, fmt.Sprintf("spec.mutations[%d]", m.Index))

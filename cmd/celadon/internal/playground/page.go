@@ -43,7 +43,7 @@ type page struct {
 const (
 	// turns limits the requests that are processed at once. Others wait.
 	turns = 2
-	// maxWork limits the time of a search, which is the longest request.
+	// maxWork limits the time of a search.
 	maxWork = time.Minute
 	// quick limits the time of requests other than searches.
 	quick = 15 * time.Second

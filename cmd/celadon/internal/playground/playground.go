@@ -38,7 +38,6 @@ func (o *Options) Flags(f *pflag.FlagSet) {
 	f.StringVar(&o.KubeVersion, "kube-version", "", "start with Kubernetes `X.Y` (default: the newest supported)")
 }
 
-// start is the initial content of the page.
 type start struct {
 	CRD         string `json:"crd"`
 	Object      string `json:"object"`

@@ -105,7 +105,6 @@ func (e *evaluation) one(ctx context.Context, s *repl.Session, src string) error
 
 var errNoCRD = errors.New("no CRD given: use --crd PATH (see celadon eval --help)")
 
-// withoutCRD rewords the error of an expression that needs a CRD to name the flag that supplies it.
 func withoutCRD(err error) error {
 	if errors.Is(err, repl.ErrNoCRD) {
 		return errNoCRD
@@ -113,12 +112,10 @@ func withoutCRD(err error) error {
 	return err
 }
 
-// noteText returns a note on a hidden status with the flag that helps.
 func noteText(n *repl.StatusNote) string {
 	return n.Reason + "; use --subresource status to evaluate a write of the status"
 }
 
-// inFlags rewords an error about missing input to name the flags that supply it.
 func (o *EvalOptions) inFlags(err error) error {
 	var lacking *repl.NoValueError
 	switch {
@@ -154,7 +151,6 @@ func (e *evaluation) printReport(rep *repl.Report) error {
 	return print.Encoder(untrusted.NewWriter(e.Stdout)).Encode(rep)
 }
 
-// broken reports an expression that does not compile, on stderr or as JSON. It returns any other error.
 func (e *evaluation) broken(s *repl.Session, err error) error {
 	var bug *engine.InternalError
 	if errors.As(err, &bug) {

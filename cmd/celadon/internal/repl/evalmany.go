@@ -194,7 +194,6 @@ func (m *manyEvaluation) defined(kind schema.GroupKind) bool {
 	return slices.Contains(m.kinds, kind)
 }
 
-// begin starts the evaluation of many objects with the one that was held back.
 func (m *manyEvaluation) begin(ctx context.Context) error {
 	first := m.held
 	m.held = nil
@@ -225,7 +224,6 @@ func (m *manyEvaluation) begin(ctx context.Context) error {
 	return m.print(ctx, first)
 }
 
-// print evaluates the expression, unless that was done before, and prints the rows.
 func (m *manyEvaluation) print(ctx context.Context, d *evaluated) error {
 	x := m.evaluator.Load()
 	if d.rows == nil {
@@ -272,8 +270,6 @@ func (m *manyEvaluation) other(doc *input.Document) error {
 	return err
 }
 
-// single evaluates the expression for the only object. It returns an error if the object has no CRD, if no
-// object was found, or if any document could not be read.
 func (m *manyEvaluation) single(ctx context.Context) error {
 	if len(m.crds) == 0 && (len(m.others) > 0 || len(m.problems) == 0) {
 		return errNoCRD

@@ -27,7 +27,6 @@ type expressionReport struct {
 
 const maxShown = 1000
 
-// expressions evaluates the expressions in the documents of --expressions over the objects of --object.
 func (e *evaluation) expressions(ctx context.Context) error {
 	if e.CRD != "" || e.Cluster.On || len(e.Objects) == 0 {
 		return errors.New("--expressions: use it with --object PATH, and without --crd and --cluster")

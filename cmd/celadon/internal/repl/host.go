@@ -28,7 +28,6 @@ import (
 	"github.com/celadon-cel/celadon/x/policyrequest"
 )
 
-// host provides files and the report of celadon check to a session.
 type host struct {
 	command.Streams
 	given *pflag.FlagSet // the command line
@@ -50,7 +49,6 @@ func (h *host) ofSession() repl.Host {
 	}
 }
 
-// load reads the documents of a file or folder. It returns nil if path is empty.
 func (h *host) load(ctx context.Context, path string) (docs []repl.Document, err error) {
 	if path == "" {
 		return nil, nil
@@ -101,7 +99,6 @@ func editable(d *input.Document) (doc repl.Document, err error) {
 	return doc, nil
 }
 
-// filesBelow returns the paths with a prefix that are folders or may contain objects.
 func filesBelow(prefix string) []string {
 	folder, name := filepath.Split(prefix)
 	entries, err := os.ReadDir(cmp.Or(folder, "."))
@@ -122,7 +119,6 @@ func filesBelow(prefix string) []string {
 	return out
 }
 
-// check returns a function that checks an object as celadon check does, and returns the text report.
 func check(w verdict.Single) repl.Checker {
 	return func(ctx context.Context, e *engine.Engine, obj, old *repl.Document) (string, error) {
 		value, err := engine.Decode(obj.JSON)
@@ -144,7 +140,7 @@ func check(w verdict.Single) repl.Checker {
 // readMemory is the heap size in bytes near which garbage is collected more often while objects are read.
 const readMemory = 256 << 20
 
-// read reads the documents of files and folders on all cores and passes them to take in order.
+// read passes the documents to take in order.
 func (h *host) read(ctx context.Context, paths []string, take func(*repl.Input) error) error {
 	if err := command.CheckPaths(h.given, paths...); err != nil {
 		return err

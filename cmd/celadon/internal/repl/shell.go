@@ -104,8 +104,6 @@ func untilTerminated(ctx context.Context, leave func()) (context.Context, func()
 	return ctx, func() { stay(); stop() }
 }
 
-// lineReader returns a reader that edits lines on the terminal if input and output are terminals, and
-// otherwise reads plain lines.
 func (h *host) lineReader(s *repl.Session, o *Options) (repl.LineReader, func()) {
 	in, inFile := h.Stdin.(*os.File)
 	out, outFile := h.Stdout.(*os.File)

@@ -99,8 +99,6 @@ func (d *definitions) find(s *ruletest.Suite) ([]*ruletest.CRD, error) {
 	return nil, fmt.Errorf("%s is missing: use --crd PATH%s", name, d.suggestion(name))
 }
 
-// wanted returns a function that reports whether a CRD is the suite's, and the name of the CRD in
-// messages.
 func wanted(s *ruletest.Suite) (is func(*definition) bool, name string) {
 	if name = cmp.Or(s.CRDName, s.CRDPath); name == "" {
 		return func(def *definition) bool { return def.definesKindOf(s) }, "a CRD for kind " + s.Kind.Kind
@@ -108,7 +106,6 @@ func wanted(s *ruletest.Suite) (is func(*definition) bool, name string) {
 	return func(def *definition) bool { return def.name == name }, name
 }
 
-// suggestion returns a suggestion with the known CRD name nearest to name, or "".
 func (d *definitions) suggestion(name string) string {
 	var names []string
 	for _, def := range slices.Concat(d.given, d.walked) {
@@ -125,8 +122,6 @@ func (d *definition) definesKindOf(s *ruletest.Suite) bool {
 	return err == nil && crd.Definition.Spec.Group == s.Kind.Group && crd.Definition.Spec.Names.Kind == s.Kind.Kind
 }
 
-// matching returns the CRDs for which is returns true and whose feature set matches the suite's feature
-// gates.
 func (d *definitions) matching(s *ruletest.Suite, all []*definition, is func(*definition) bool) (found []*ruletest.CRD, err error) {
 	var t table
 	if len(s.FeatureGates) > 0 {
@@ -153,7 +148,6 @@ func (d *definitions) matching(s *ruletest.Suite, all []*definition, is func(*de
 	return found, nil
 }
 
-// named returns the CRDs for the suite in the file that it names by a path relative to its folder.
 func (d *definitions) named(s *ruletest.Suite) ([]*ruletest.CRD, error) {
 	path := filepath.Join(filepath.Dir(s.File), filepath.FromSlash(s.CRDPath))
 	if s.File == "-" || filepath.IsAbs(s.CRDPath) || !d.mayRead(path) {
@@ -345,7 +339,6 @@ func parseTable(text string) table {
 	return t
 }
 
-// tableFor returns the first table found in dirs, or nil.
 func (d *definitions) tableFor(dirs []string) table {
 	for _, dir := range dirs {
 		if t := d.tables.get(dir, func() table {

@@ -29,7 +29,7 @@ import (
 type measures struct {
 	*Options
 	rec *coverage.Recorder
-	// suites and policies hold the cases that passed, in order.
+	// suites and policies hold the cases that passed.
 	suites   []mutation.Suite
 	policies []mutation.PolicySuite
 
@@ -91,8 +91,6 @@ func (m *measures) add(s *ruletest.SuiteReport) {
 	}
 }
 
-// finish adds the results of coverage and mutation testing to r. It does nothing if the run was
-// interrupted or no case was run.
 func (m *measures) finish(ctx context.Context, s command.Streams, r *Report) (err error) {
 	if r.Interrupted || r.Summary.Ran() == 0 {
 		return nil
@@ -119,7 +117,6 @@ func (m *measures) finish(ctx context.Context, s command.Streams, r *Report) (er
 	return nil
 }
 
-// gate returns an error if coverage or the mutation score is below its minimum.
 func (m *measures) gate(r *Report) error {
 	if c := r.Coverage; c != nil && c.Percent() < m.CoverMin {
 		return &command.ExitError{Code: command.Findings, Err: fmt.Errorf("coverage is %.1f %%: --cover-min requires %v", c.Percent(), m.CoverMin)}

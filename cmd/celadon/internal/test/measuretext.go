@@ -14,10 +14,8 @@ import (
 	"github.com/celadon-cel/celadon/x/ruletest/mutation"
 )
 
-// maxListed is the maximum number of gaps that are listed for a rule.
 const maxListed = 10
 
-// coverageRules writes each rule that is not fully covered, with the uncovered parts underlined.
 func coverageRules(b *strings.Builder, r *coverage.Report) {
 	for i := range r.Items {
 		itemText(b, &r.Items[i])
@@ -70,7 +68,6 @@ func policyItem(item *coverage.Item) string {
 	return text
 }
 
-// maxColumns is the maximum number of columns to show of a line of a rule.
 const maxColumns = 200
 
 // underlined writes a rule line by line, and marks uncovered parts on an extra line below. A gap that
@@ -119,8 +116,6 @@ func underlined(b *strings.Builder, rule string, gaps []coverage.Gap) {
 	}
 }
 
-// survivors writes the mutants that no case kills, each as a diff with a write that would kill it,
-// if one was found.
 func survivors(b *strings.Builder, r *mutation.Report) {
 	for _, name := range r.Failing {
 		untrusted.Fprintf(b, "skipped because it fails without any mutant: %s\n", name)

@@ -92,7 +92,6 @@ func classify(doc *input.Document, named bool, s *suspects) *readResult {
 	return &readResult{crd: newDefinition(doc)}
 }
 
-// isSuite reports whether the file's name ends in .testsuite before its extension.
 func isSuite(file string) bool {
 	name := strings.TrimSuffix(file, filepath.Ext(file))
 	return strings.HasSuffix(name, ".testsuite")
@@ -102,7 +101,6 @@ func isSuite(file string) bool {
 // documents.
 type suspects struct{ memo[bool] }
 
-// has reports whether an unreadable file looks like a suite.
 func (s *suspects) has(file string) bool {
 	return isSuite(file) || s.get(file, func() bool {
 		text, err := input.ReadFile(file, input.MaxFile)
@@ -110,8 +108,8 @@ func (s *suspects) has(file string) bool {
 	})
 }
 
-// readCRDs reads the CRDs at and below paths. problems are the errors of documents in files that
-// the user named. It returns an error if there are paths, but neither CRDs nor problems.
+// problems are the errors of documents in files that the user named. readCRDs returns an error if there are paths,
+// but neither CRDs nor problems.
 func readCRDs(ctx context.Context, stdin io.Reader, paths []string) (crds []*definition, problems []error, err error) {
 	read := func(doc *input.Document) *readResult {
 		if doc.Err != nil && slices.Contains(paths, doc.File) {
@@ -152,7 +150,6 @@ func roots(paths []string) (all []string) {
 	return all
 }
 
-// Limits of the documents with the policies of a suite.
 const (
 	maxPolicyDocuments = 5000
 	maxPolicyBytes     = 64 << 20
@@ -184,7 +181,7 @@ func (d *definitions) policies(s *ruletest.Suite) (*ruletest.Policies, []error) 
 	return list.policies, list.errs
 }
 
-// near returns the CRDs in the file or folder of the suite's CRD. They may define the params of its policies.
+// The CRDs near a suite may define the params of its policies.
 func (d *definitions) near(s *ruletest.Suite) []*definition {
 	if path := filepath.Join(filepath.Dir(s.File), filepath.FromSlash(s.CRDPath)); s.CRDPath != "" && !filepath.IsAbs(s.CRDPath) && d.mayRead(path) {
 		return d.file(path).crds // find reports the error
@@ -193,7 +190,6 @@ func (d *definitions) near(s *ruletest.Suite) []*definition {
 	return d.laidOut(s, is)
 }
 
-// namespaced maps the kind of each valid CRD to whether it is namespaced.
 func namespaced(crds []*definition) map[schema.GroupKind]bool {
 	all := map[schema.GroupKind]bool{}
 	for _, d := range crds {
@@ -205,7 +201,6 @@ func namespaced(crds []*definition) map[schema.GroupKind]bool {
 	return all
 }
 
-// policyNotes returns the notes on policies without effect that the suites name, each once and sorted.
 func (d *definitions) policyNotes() (all []error) {
 	for _, list := range d.policyFiles.known.Range {
 		all = append(all, list.(func() policyList)().notes...)
@@ -214,7 +209,6 @@ func (d *definitions) policyNotes() (all []error) {
 	return slices.CompactFunc(all, func(a, b error) bool { return a.Error() == b.Error() })
 }
 
-// readPolicies reads the policies in those files at and below paths for which mayRead returns true.
 // kinds is as in policy.Config.Namespaced.
 func readPolicies(paths []string, mayRead func(string) bool, kinds map[schema.GroupKind]bool) (l policyList) {
 	docs, err := policyDocuments(paths, mayRead)
@@ -243,8 +237,6 @@ func policiesIn(read *policies.Policies, kinds map[schema.GroupKind]bool) *rulet
 	return &ruletest.Policies{Documents: read.Documents(), Set: read.Set, Namespaced: kinds, Validation: read.Validation}
 }
 
-// policyDocuments returns the documents in those files at and below paths for which mayRead returns
-// true.
 func policyDocuments(paths []string, mayRead func(string) bool) (docs []*input.Document, err error) {
 	var inside memo[bool]
 	size := 0

@@ -33,7 +33,6 @@ type Report struct {
 	Interrupted bool `json:"interrupted,omitempty"`
 }
 
-// A printer writes a report while suites run.
 type printer interface {
 	suite(*ruletest.SuiteReport) error
 	end(*Report) error
@@ -58,7 +57,6 @@ func (p *jsonPrinter) suite(*ruletest.SuiteReport) error { return nil }
 
 func (p *jsonPrinter) end(r *Report) error { return print.JSON(p.w, r) }
 
-// listPrinter writes a report in a format that lists findings.
 type listPrinter struct{ list print.List }
 
 func (p *listPrinter) suite(s *ruletest.SuiteReport) error {
@@ -71,7 +69,6 @@ func (p *listPrinter) end(r *Report) error {
 	return p.list.End(print.End{Text: b.String(), Interrupted: r.Interrupted})
 }
 
-// A suite is the report on a suite, for formats that list findings.
 type suite struct{ *ruletest.SuiteReport }
 
 func (s suite) findings(yield func(finding.Finding) bool) {
@@ -103,7 +100,6 @@ func (s suite) finding(at ruletest.Position, title, text string) finding.Finding
 	return f
 }
 
-// cases returns a case for each error of the suite and for each of its cases.
 func (s suite) cases() (file string, cases []junit.Testcase) {
 	class := string(untrusted.Line(s.CRD))
 	for _, e := range s.Errors {
@@ -133,7 +129,6 @@ func firstLine(text string) string {
 	return line
 }
 
-// textPrinter writes a report for people. It explains failures and errors.
 type textPrinter struct {
 	w       *untrusted.Writer
 	verbose bool
@@ -241,7 +236,6 @@ func (p *textPrinter) end(r *Report) error {
 	return err
 }
 
-// counts writes the last lines of a report, with the counts.
 func counts(b *strings.Builder, r *Report) {
 	s := &r.Summary
 	for _, file := range r.Updated {

@@ -99,8 +99,7 @@ type done struct {
 
 var errEnough = errors.New("not all cases passed")
 
-// runAll runs the selected suites concurrently and passes their reports to take, in the order of
-// suites. With --fail-fast, it stops at the first failure or error.
+// runAll passes the reports to take in the order of suites.
 func (r *run) runAll(ctx context.Context, suites []*readResult, take func(*ruletest.SuiteReport) error) error {
 	cfg := ruletest.Config{
 		Run: r.o.run, KubeVersion: r.o.KubeVersion, Exact: r.o.Exact, FailFast: r.o.FailFast && !r.o.Update, Fill: r.o.Update,
@@ -142,8 +141,7 @@ func (r *run) runAll(ctx context.Context, suites []*readResult, take func(*rulet
 	})
 }
 
-// verdict prints the problems, and returns the error that determines the exit code. Unreadable
-// files and suites that did not run take precedence over failed cases.
+// Unreadable files and suites that did not run take precedence over failed cases.
 func (r *run) verdict(report *Report, paths []string) error {
 	for _, problem := range slices.Concat(r.problems, r.crds.policyNotes()) {
 		r.Complain(problem)
@@ -188,7 +186,6 @@ func (d *done) update(ctx context.Context, runner *ruletest.Runner, crds []*rule
 	d.text, d.report = text, runner.Run(ctx, after, crds, unresolved)
 }
 
-// fileEdits holds the changed documents of a file, in order.
 type fileEdits struct {
 	file  string
 	edits []edit
@@ -196,7 +193,7 @@ type fileEdits struct {
 
 type edit struct{ before, after []byte }
 
-// edited records the new source of a suite. The suites of a file follow each other.
+// The suites of a file follow each other.
 func (r *run) edited(d *done) {
 	for _, err := range d.errs {
 		r.problems = append(r.problems, fmt.Errorf("--update: %w", err))

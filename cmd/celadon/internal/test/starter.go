@@ -143,7 +143,7 @@ type initial struct {
 	problems []error
 	named    map[string]bool
 	bar      *progress.Bar
-	written  int                // number of suites
+	written  int
 	policies *ruletest.Policies // nil for suites of rules
 	missing  []requests.Missing // objects that the policies need and lack
 }
@@ -166,7 +166,6 @@ func (i *initial) read(ctx context.Context) error {
 	})
 }
 
-// start writes the suites for the served versions of the CRD.
 func (i *initial) start(ctx context.Context, d *definition) error {
 	read, err := d.decode()
 	if err != nil {
@@ -192,7 +191,6 @@ func (i *initial) start(ctx context.Context, d *definition) error {
 	return nil
 }
 
-// suite writes a suite of the rules or the policies of a version, if there are any.
 func (i *initial) suite(ctx context.Context, d *definition, read *ruletest.CRD, e *engine.Engine, version string) error {
 	crd, path := read.Definition, i.pathTo(d.file, d.name)
 	samples := i.samples[fmt.Sprint(crd.Spec.Group+"/"+version, " ", crd.Spec.Names.Kind)]
@@ -273,8 +271,7 @@ func (i *initial) write(name string, text []byte, summary string) error {
 	return err
 }
 
-// readPolicies reads the policies of --policy. It leaves i.policies nil if no binding refers to any
-// of them.
+// readPolicies leaves i.policies nil if all policies lack a binding.
 func (i *initial) readPolicies(ctx context.Context) error {
 	kinds := namespaced(i.crds)
 	read, err := policies.Read(ctx, i.Stdin, i.o.Policies, input.Selection{}, policy.Config{Namespaced: kinds})
@@ -324,7 +321,6 @@ func (i *initial) startBuiltin(ctx context.Context) (err error) {
 	return i.writePolicies(ctx, s, "policies.testsuite.yaml")
 }
 
-// policyPaths returns how suites refer to the policies: relative to the output folder.
 func (i *initial) policyPaths() []string {
 	paths := make([]string, len(i.o.Policies))
 	for n, path := range i.o.Policies {

@@ -115,7 +115,7 @@ func (one *vetted) following(causes []finding.Cause, width int) []finding.Cause 
 	return slices.DeleteFunc(list, func(c finding.Cause) bool { return c.Line == 0 || c.Summary == "" && c.Message == "" })
 }
 
-// panic returns the part of a rule that makes the server panic, or nil if there is no such part or if it is unknown.
+// panic returns the part of a rule that makes the server panic, or nil if it is unknown.
 func (one *vetted) panic(width int) *finding.Cause {
 	if one.report.Panic == nil {
 		return nil

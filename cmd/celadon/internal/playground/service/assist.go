@@ -8,7 +8,6 @@ import (
 	"github.com/celadon-cel/celadon/x/assist"
 )
 
-// An expression is the part of a rule at a position in the text of a CRD.
 type expression struct {
 	*editor.Expression
 	context *assist.Context
@@ -65,7 +64,6 @@ func (r *Service) hover(ctx context.Context, req *Request) (any, error) {
 	return &hovered{e.at(h.Start), e.at(h.End), h.Lines()}, nil
 }
 
-// A problem is a mistake in a rule, with its position and its fixes.
 type problem struct {
 	From    int        `json:"from"`
 	To      int        `json:"to"`
@@ -88,7 +86,7 @@ type edit struct {
 
 var problemKinds = map[assist.ProblemKind]string{assist.Broken: "broken", assist.Unguarded: "unguarded", assist.Costly: "costly"}
 
-// fixes returns the problems of an expression, with their fixes. The request fix handles bounds.
+// fixes omits bounds, which the request fix handles.
 func (r *Service) fixes(ctx context.Context, req *Request) (any, error) {
 	e, err := r.expression(ctx, req)
 	if e == nil || err != nil {

@@ -14,13 +14,11 @@ import (
 
 type checked struct {
 	// Report is the output of celadon check --no-vet --verbose --summary -o json.
-	Report  json.RawMessage `json:"report"`
-	Objects []objectDetails `json:"objects"`
-	// Problems holds the errors of the CRDs, of the old objects, and of the policies.
-	Problems []string `json:"problems"`
+	Report   json.RawMessage `json:"report"`
+	Objects  []objectDetails `json:"objects"`
+	Problems []string        `json:"problems"`
 }
 
-// objectDetails holds data about an object that is not in the report.
 type objectDetails struct {
 	// CRD is the name of the object's CRD, or "" without a usable CRD.
 	CRD string `json:"crd"`
@@ -31,9 +29,8 @@ type objectDetails struct {
 	Strict []string `json:"strict"`
 	// Kubectl is the message that kubectl would print for a rejected object.
 	Kubectl string `json:"kubectl,omitempty"`
-	// Diff is the difference between the input and the object as it would be persisted.
-	Diff  string `json:"diff,omitempty"`
-	Rules []rule `json:"rules"`
+	Diff    string `json:"diff,omitempty"`
+	Rules   []rule `json:"rules"`
 	// Runs holds the first maxRuns runs. AllRuns is the number of all runs.
 	Runs    []run `json:"runs"`
 	AllRuns int   `json:"allRuns"`

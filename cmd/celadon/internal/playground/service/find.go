@@ -15,8 +15,7 @@ type findReply struct {
 	// Object and Old are the example object and its old version, as YAML.
 	Object string `json:"object,omitempty"`
 	Old    string `json:"old,omitempty"`
-	// Words is the result as a sentence.
-	Words string `json:"words"`
+	Words  string `json:"words"`
 }
 
 func (r *Service) find(ctx context.Context, req *Request) (any, error) {

@@ -78,11 +78,10 @@ type Service struct {
 	last *compiledText
 	// good is the last text with a readable CRD, because a CRD is often unreadable while it is being edited.
 	good      *compiledText
-	trees     editor.Trees // of the CRD text
+	trees     editor.Trees
 	functions assist.Functions
 }
 
-// A compiledText is the text of a CRD, compiled for a Kubernetes version.
 type compiledText struct {
 	text, kubeVersion string
 	*verdict.TextChecker

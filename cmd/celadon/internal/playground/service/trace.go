@@ -27,7 +27,6 @@ type tracedPart struct {
 	Cost  uint64 `json:"cost"`
 }
 
-// trace evaluates a run of a rule again and returns the value of each part.
 func (r *Service) trace(ctx context.Context, req *Request) (any, error) {
 	all, err := r.checked(ctx, req)
 	if err != nil {

@@ -8,7 +8,6 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// A kubeVersion is the result for a Kubernetes version, in the response to versions.
 type kubeVersion struct {
 	Version string       `json:"version"`
 	CRDs    []versionCRD `json:"crds"`
@@ -22,7 +21,6 @@ type versionCRD struct {
 	Rules []versionRule `json:"rules"`
 }
 
-// A versionRule is the estimated cost of a rule.
 type versionRule struct {
 	Version string `json:"version"`
 	Path    string `json:"path"`
@@ -38,7 +36,6 @@ type versionObject struct {
 	Cost    int64  `json:"cost"`
 }
 
-// versions returns the results for each Kubernetes version, oldest first.
 func (r *Service) versions(ctx context.Context, req *Request) (any, error) {
 	all := *req
 	all.KubeVersion = ""

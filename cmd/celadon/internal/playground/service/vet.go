@@ -19,7 +19,6 @@ import (
 	"github.com/celadon-cel/celadon/internal/text/preview"
 )
 
-// vetted is the response to vet.
 type vetted struct {
 	// Report is the output of celadon vet -o json.
 	Report json.RawMessage `json:"report"`
@@ -47,7 +46,6 @@ type rulePosition struct {
 	Column  int    `json:"column"`
 }
 
-// crdProblem is a problem of a CRD, or a note about it, at a position.
 type crdProblem struct {
 	Message string `json:"message"`
 	Line    int    `json:"line"`
@@ -102,10 +100,8 @@ func noCRD(text string) crdProblem {
 	return p
 }
 
-// maxKind limits how much of an unexpected kind is shown.
 const maxKind = 60
 
-// problemsOf returns the reasons for a missing verdict, or for a rejection without causes.
 func problemsOf(one *vet.Reviewed, report *vet.CRDReport) (list []crdProblem) {
 	var syntax *input.SyntaxError
 	switch {
@@ -188,7 +184,6 @@ func (r *Service) fix(ctx context.Context, req *Request) (any, error) {
 	return map[string]any{"crd": string(text)}, nil
 }
 
-// pointsOf returns the reasons in the causes of a CRD, as in vetted.Points.
 func pointsOf(causes []finding.Cause) []string {
 	points := make([]string, len(causes))
 	for i, repeats := range editor.Repeats(causes) {
@@ -199,8 +194,8 @@ func pointsOf(causes []finding.Cause) []string {
 	return points
 }
 
-// located moves problems after the end of the text, where the parser of YAML finds that something is missing, to the last
-// line.
+// located moves problems after the end of the text, where the parser of YAML finds that something is missing, to the
+// last line.
 func located(problems []crdProblem, text string) []crdProblem {
 	last := 1 + strings.Count(strings.TrimRight(text, " \t\r\n"), "\n")
 	for i := range problems {
