@@ -24,7 +24,6 @@ case "$*" in
 esac
 `
 
-// An actionRun runs steps of action.yml in dir, on a runner with a fake gh.
 type actionRun struct {
 	scripts map[string]string
 	dir     string
@@ -48,7 +47,6 @@ func (r *actionRun) step(t *testing.T, name string, env ...string) (string, erro
 	return actionStep(t, r.dir, r.scripts[name], append(r.env, env...)...)
 }
 
-// read returns a file of the runner's temporary folder, or "".
 func (r *actionRun) read(t *testing.T, name string) string {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(r.temp, name))
@@ -58,8 +56,6 @@ func (r *actionRun) read(t *testing.T, name string) string {
 	return string(data)
 }
 
-// TestActionVetsAndTests runs the steps that vet the CRDs and run suites, and checks that a step without the
-// input crd fails.
 func TestActionVetsAndTests(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -91,7 +87,6 @@ func TestActionVetsAndTests(t *testing.T) {
 	}
 }
 
-// TestActionDiffs runs the step that compares the CRDs of a pull request with its base.
 func TestActionDiffs(t *testing.T) {
 	t.Parallel()
 	for next, want := range map[string]string{"crontab": "", "crontab-next": "::error file=crd.yaml"} {
@@ -123,8 +118,6 @@ func TestActionDiffs(t *testing.T) {
 	}
 }
 
-// TestActionComments checks that failures create a comment, that later runs update it, and that a pull
-// request without failures gets no new comment.
 func TestActionComments(t *testing.T) {
 	t.Parallel()
 	const marker = "<!-- celadon celadon -->\n"
@@ -148,8 +141,6 @@ func TestActionComments(t *testing.T) {
 	}
 }
 
-// TestActionCommentsDenied checks that a pull request of a fork gets no comment, and that a missing
-// permission is an error that names it.
 func TestActionCommentsDenied(t *testing.T) {
 	t.Parallel()
 	r := newActionRun(t, "../..", "CRD=examples/crontab/crd.yaml", "BASE=", "OBJECTS=examples/crontab/objects")
@@ -166,7 +157,6 @@ func TestActionCommentsDenied(t *testing.T) {
 	}
 }
 
-// TestActionCommentFilter runs the filter for comments with jq, if it is installed.
 func TestActionCommentFilter(t *testing.T) {
 	t.Parallel()
 	jq, err := exec.LookPath("jq")
@@ -187,7 +177,6 @@ func TestActionCommentFilter(t *testing.T) {
 	}
 }
 
-// TestActionPage checks that the examples in docs/ci.md use only inputs that the action has.
 func TestActionPage(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../../docs/ci.md")

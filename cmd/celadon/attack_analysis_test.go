@@ -11,8 +11,6 @@ import (
 	"github.com/celadon-cel/celadon/internal/testing/level"
 )
 
-// analysisAttacks returns schemas of spec for which the search, the proofs, or the comparison could do
-// unbounded work.
 func analysisAttacks() map[string]string {
 	r := strings.Repeat
 	rules := func(n int, rule func(i int) string) string {
@@ -47,9 +45,6 @@ func analysisAttacks() map[string]string {
 // analysis needs at most 256 MiB. The rest allows for a late garbage collection.
 const analysisMemory = 384 << 20
 
-// TestAttackAnalysis analyzes CRDs that are hard to analyze, each in its own process. It checks that time and
-// memory are bounded, that no internal error occurs, and that an honest CRD next to the hostile one still has
-// its result.
 func TestAttackAnalysis(t *testing.T) {
 	small := tree(t, map[string]string{"m/a.yaml": goodCronTab})
 	_, _, resting := attacked(t, small, 0, "check", "--crd", "crds", "m")
@@ -84,8 +79,6 @@ func TestAttackAnalysis(t *testing.T) {
 	}
 }
 
-// TestAttackUnknownFields checks an object with 50,000 unknown fields. The server's message contains
-// all of them, and 100 positions are shown.
 func TestAttackUnknownFields(t *testing.T) {
 	small := tree(t, map[string]string{"m/a.yaml": goodCronTab})
 	_, _, resting := attacked(t, small, 0, "check", "--crd", "crds", "m")

@@ -27,8 +27,7 @@ const (
 	attackMemory = 512 << 20        // beyond a run on one small object
 )
 
-// attacked runs the command in its own process, and kills it if it exceeds the limits of an attack. It
-// logs the processor time and memory. resting is the memory of a run on one small object.
+// resting is the memory of a run on one small object.
 func attacked(t *testing.T, dir string, resting int64, args ...string) (out string, code int, peak int64) {
 	t.Helper()
 	return attackedThrough(t, dir, resting, "", args...)
@@ -100,7 +99,6 @@ func runMeasured(t *testing.T, cmd *exec.Cmd) (peak int64, err error) {
 	return <-peaks, err
 }
 
-// highWater returns the peak memory of a process, or 0 if it has exited.
 func highWater(pid int) int64 {
 	data, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	_, after, _ := strings.Cut(string(data), "VmHWM:")
@@ -108,7 +106,6 @@ func highWater(pid int) int64 {
 	return kib << 10
 }
 
-// attackObject is the start of an object that attackCRD accepts with any spec.
 const attackObject = "apiVersion: g.io/v1\nkind: T\nmetadata: {name: a}\nspec:\n"
 
 const attackCRD = attackCRDHead + "x-kubernetes-preserve-unknown-fields: true\n"
@@ -292,7 +289,6 @@ func numbered(format string, n int) string {
 	return b.String()
 }
 
-// manyFiles returns a function that creates many names for one file.
 func manyFiles(folder string, n int) func(string) error {
 	return func(dir string) error {
 		text := strings.TrimSuffix(attackObject, "\n") + " {}\n"
@@ -304,8 +300,7 @@ func manyFiles(folder string, n int) func(string) error {
 	}
 }
 
-// TestAttackTree checks hostile trees, each in its own process: processor time and memory are bounded,
-// and the exit code is right. CELADON_LEVEL=long adds trees that take long to create.
+// CELADON_LEVEL=long adds trees that take long to create.
 func TestAttackTree(t *testing.T) {
 	small := tree(t, map[string]string{"m/a.yaml": goodCronTab})
 	_, code, resting := attacked(t, small, 0, "check", "--crd", "crds", "m")

@@ -81,8 +81,6 @@ func olderVersions() (all []string) {
 	return append(all, "1.30", "''", "['1.30', '1.37']", "['1.30']")
 }
 
-// failing maps each command that reports findings and reads a configuration file to arguments that
-// cause a finding.
 var failing = map[string][]string{
 	"check": {"--crd", "crd.yaml", "--strict-kinds", "bad"},
 	"vet":   {"refused.yaml"},
@@ -91,8 +89,6 @@ var failing = map[string][]string{
 	"eval":  {"--crd", "crd.yaml", "--exit-status", "isIP('x')"},
 }
 
-// TestAttackConfig commits a .celadon.yaml with each value of each key that it may set, and checks that
-// each command still reports its findings.
 func TestAttackConfig(t *testing.T) {
 	t.Parallel()
 	keys := configKeys()

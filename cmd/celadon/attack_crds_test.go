@@ -11,8 +11,6 @@ import (
 	"github.com/celadon-cel/celadon/internal/testing/level"
 )
 
-// crdAttacks returns schemas with expensive rules. Many short rules, or a few long rules, make each CRD
-// about as large as the size limit allows.
 func crdAttacks() map[string]string {
 	rules := func(n int, rule func(i int) string) string {
 		var b strings.Builder
@@ -49,8 +47,6 @@ func crdAttacks() map[string]string {
 	}
 }
 
-// TestAttackCRDs vets expensive CRDs and checks objects against them, each in its own process, and checks
-// that time and memory are bounded.
 func TestAttackCRDs(t *testing.T) {
 	small := tree(t, map[string]string{"m/a.yaml": goodCronTab})
 	_, _, resting := attacked(t, small, 0, "check", "--crd", "crds", "m")

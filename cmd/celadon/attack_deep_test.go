@@ -12,9 +12,6 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
 )
 
-// TestAttackDeepOutput checks that objects with thousands of levels are not written with their indentation,
-// which would take more than a thousand times their size, and that an honest object next to them still has
-// its result.
 func TestAttackDeepOutput(t *testing.T) {
 	t.Parallel()
 	const levels, objects = 9_900, 5

@@ -10,8 +10,6 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
 )
 
-// diffCRD returns a CRD as JSON with versions v1, v2, and so on. properties are the properties of spec in v1, in
-// JSON.
 func diffCRD(name string, versions int, properties string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"%[1]ss.g.io"},"spec":{"group":"g.io","scope":"Namespaced",`+
@@ -30,7 +28,6 @@ func properties(n int, of string) string {
 	return strings.TrimSuffix(strings.Repeat(`"f#":`+of+`,`, n), ",")
 }
 
-// numberedProperties numbers the properties of a text.
 func numberedProperties(text string) string {
 	var b strings.Builder
 	for i, part := range strings.Split(text, "#") {
@@ -42,8 +39,6 @@ func numberedProperties(text string) string {
 	return b.String()
 }
 
-// TestAttackDiff checks that diff bounds its work and its output for hostile CRDs, and that an honest CRD
-// next to them is compared.
 func TestAttackDiff(t *testing.T) {
 	const text, integer = `{"type":"string"}`, `{"type":"integer"}`
 	honest := [2]string{diffCRD("a", 1, `"x":`+text), diffCRD("a", 1, `"x":`+integer)}

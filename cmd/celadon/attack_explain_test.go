@@ -14,7 +14,6 @@ import (
 	"github.com/celadon-cel/celadon/internal/testing/cputime"
 )
 
-// explainMemory limits the memory of a command that explains beyond the memory of a small run.
 const explainMemory = 256 << 20
 
 // explainAttack is a rejected object whose explanation is far more expensive than its verdict.
@@ -86,14 +85,11 @@ func (a *explainAttack) lines(t *testing.T) (lines []string) {
 	return lines
 }
 
-// badCronTab is an honest object that its rule rejects, and explained is a part of its explanation.
 const (
 	badCronTab = `{"apiVersion": "stable.example.com/v1", "kind": "CronTab", "metadata": {"name": "nightly"}, "spec": {"schedule": "0 3 * * *", "image": "a", "replicas": 11}}`
 	explained  = "self.replicas: 11"
 )
 
-// TestAttackExplanations checks that explaining a rejected object takes bounded time and memory, and
-// that the honest object after it still gets its verdict and its explanation.
 func TestAttackExplanations(t *testing.T) {
 	small := tree(t, map[string]string{"m/a.yaml": badCronTab})
 	_, code, resting := attacked(t, small, 0, "check", "--no-vet", "--crd", "crds", "m")

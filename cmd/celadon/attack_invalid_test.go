@@ -11,7 +11,6 @@ import (
 	"github.com/celadon-cel/celadon/internal/testing/level"
 )
 
-// invalidRules returns schemas of spec, of about a megabyte, whose rules do not compile.
 func invalidRules() map[string]string {
 	r := strings.Repeat
 	rules := func(n int, rule func(i int) string) string {
@@ -38,11 +37,8 @@ func invalidRules() map[string]string {
 	}
 }
 
-// invalidMemory limits the memory of a command beyond the memory of a run on one small object.
 const invalidMemory = 256 << 20
 
-// TestAttackInvalidRules vets CRDs with many or long rules that do not compile, and checks an object of such
-// a CRD next to an honest object.
 func TestAttackInvalidRules(t *testing.T) {
 	small := tree(t, map[string]string{"m/a.yaml": goodCronTab})
 	_, _, resting := attacked(t, small, 0, "check", "--crd", "crds", "m")

@@ -18,7 +18,6 @@ import (
 // The attacker in this file commits links to a work tree. They lead out of it, or into .git, where a
 // checkout can store a token.
 
-// run runs a command line in-process and returns its combined output.
 func run(t *testing.T, args ...string) (out string, code int) {
 	t.Helper()
 	var b bytes.Buffer
@@ -27,7 +26,6 @@ func run(t *testing.T, args ...string) (out string, code int) {
 	return b.String(), code
 }
 
-// eachCommand calls do with each command and its name without "celadon".
 func eachCommand(cmd *cobra.Command, name string, do func(name string, cmd *cobra.Command)) {
 	for _, sub := range cmd.Commands() {
 		path := strings.TrimSpace(name + " " + sub.Name())
@@ -38,7 +36,6 @@ func eachCommand(cmd *cobra.Command, name string, do func(name string, cmd *cobr
 
 const secret = "TOP-SECRET"
 
-// outside creates a work tree, repo, next to files outside of it.
 func outside(t *testing.T) (dir string) {
 	t.Helper()
 	dir = tree(t, map[string]string{
@@ -65,8 +62,6 @@ func rejected(out string, code int) bool {
 	return code == command.Usage && (strings.Contains(out, "leads out of the work tree") || strings.Contains(out, "leads to git's own files"))
 }
 
-// TestAttackLinkedOperands passes links as arguments, and to each flag of each command that reads a
-// path.
 func TestAttackLinkedOperands(t *testing.T) {
 	t.Parallel()
 	dir := outside(t)
@@ -174,7 +169,6 @@ func TestEachPathIsClassified(t *testing.T) {
 	}
 }
 
-// files returns the content of all files in a folder, by name.
 func files(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	all := map[string]string{}
@@ -194,7 +188,6 @@ func files(t *testing.T, dir string) map[string]string {
 	return all
 }
 
-// TestAttackLinkedOutputs writes reports to paths at which the attacker has committed links.
 func TestAttackLinkedOutputs(t *testing.T) {
 	t.Parallel()
 	part := filepath.Join(t.TempDir(), "part.jsonl")
@@ -245,8 +238,6 @@ func TestAttackLinkedOutputs(t *testing.T) {
 	}
 }
 
-// TestAttackLinkedEdits runs commands that edit their own input, and a command that writes a page over
-// a link.
 func TestAttackLinkedEdits(t *testing.T) {
 	t.Parallel()
 	dir := outside(t)

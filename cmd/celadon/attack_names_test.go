@@ -10,7 +10,6 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
 )
 
-// TestAttackFileNames writes folders of files for CRDs whose names and versions lead out of them.
 func TestAttackFileNames(t *testing.T) {
 	t.Parallel()
 	for name, args := range outputs {

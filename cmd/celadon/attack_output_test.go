@@ -151,7 +151,6 @@ func writeFiles(t *testing.T, files map[string]string) string {
 	return dir
 }
 
-// runs runs a command line, checks its outputs for unsafe text, and returns them.
 func runs(t *testing.T, args ...string) (code int, stdout []byte) {
 	t.Helper()
 	var out, stderr bytes.Buffer
@@ -166,7 +165,6 @@ func runs(t *testing.T, args ...string) (code int, stdout []byte) {
 	return code, out.Bytes()
 }
 
-// parses checks that out is a valid document, if the format is JSON or XML.
 func parses(t *testing.T, format string, out []byte) {
 	t.Helper()
 	var err error
@@ -193,7 +191,6 @@ func parses(t *testing.T, format string, out []byte) {
 	}
 }
 
-// TestAttackCheckOutput checks, in every format, a folder as a hostile pull request might contain it.
 func TestAttackCheckOutput(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{hostile.Text, hostile.Broken} {
@@ -223,7 +220,6 @@ func TestAttackCheckOutput(t *testing.T) {
 	}
 }
 
-// hostilePolicy returns a policy with errors, type errors, and lints, whose strings are hostile.
 func hostilePolicy(text string) string {
 	quoted := func(text string) string {
 		data, err := json.Marshal(text)
@@ -239,7 +235,6 @@ func hostilePolicy(text string) string {
 "validations": [{"expression": ` + quoted("object.metadata.labels[+text+] + ") + `}, {"expression": "object.spec.a", "message": "'` + "a" + `' + object.b"}]}}`
 }
 
-// TestAttackVetOutput vets hostile CRDs and policies in several formats.
 func TestAttackVetOutput(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{hostile.Text, hostile.Broken} {
@@ -267,8 +262,6 @@ func TestAttackVetOutput(t *testing.T) {
 	}
 }
 
-// TestAttackArguments passes arguments that a workflow might take from a pull request: the name of a
-// branch or a file.
 func TestAttackArguments(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{strings.ReplaceAll(hostile.Text, "\x00", ""), "\n::error::PWNED", "-\x1b[31m\nPWNED", "--\x1b[31m\n::error::PWNED", "##[error]x"} {

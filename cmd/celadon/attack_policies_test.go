@@ -24,7 +24,6 @@ type policyAttack struct {
 
 type fields = map[string]any
 
-// boundPolicy returns a policy of any kind for the objects of attackCRD, with a binding.
 func boundPolicy(kind, name string, spec, binding fields) []any {
 	spec["matchConstraints"] = fields{"resourceRules": []any{fields{"operations": []any{"*"}, "apiGroups": []any{"g.io"}, "apiVersions": []any{"*"}, "resources": []any{"*"}}}}
 	if kind == "MutatingAdmissionPolicy" {
@@ -55,7 +54,6 @@ func validating(variables []any, validations ...any) []any {
 	return boundPolicy("ValidatingAdmissionPolicy", "p", fields{"variables": variables, "validations": validations}, fields{})
 }
 
-// chain returns variables that each use the one before.
 func chain(n int, first, next string) (variables []any) {
 	for i := range n {
 		x := first
@@ -113,8 +111,6 @@ func policyAttacks() map[string]policyAttack {
 	}
 }
 
-// TestAttackPolicies checks policies that take much work or memory, each in its own process and next to an
-// honest object that they do not match, whose verdict must not change.
 func TestAttackPolicies(t *testing.T) {
 	small := tree(t, map[string]string{"m/a.yaml": goodCronTab})
 	_, _, resting := attacked(t, small, 0, "check", "--crd", "crds", "m")

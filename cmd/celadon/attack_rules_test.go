@@ -101,9 +101,6 @@ func (a *ruleAttack) object(t *testing.T) string {
 	return string(data)
 }
 
-// TestAttackRules checks objects whose rules or schemas are expensive, each in its own process and next
-// to an honest object of another kind. Time and memory are bounded, the hostile object is undecided if
-// necessary, and the honest one gets its verdict.
 func TestAttackRules(t *testing.T) {
 	small := tree(t, map[string]string{"m/a.yaml": goodCronTab})
 	if _, code, _ := attacked(t, small, 0, "check", "--crd", "crds", "m"); code != command.OK {

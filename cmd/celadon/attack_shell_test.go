@@ -11,8 +11,6 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
 )
 
-// TestAttackShell checks that text in a CRD or an object cannot inject control characters into a
-// terminal through repl or eval.
 func TestAttackShell(t *testing.T) {
 	t.Parallel()
 	const nasty = "\x1b]0;owned\x07\u009b31m\u202e\x7f"

@@ -11,8 +11,6 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
 )
 
-// TestAttackShellCommands runs hostile lines, and lines on hostile files, each in its own process: processor
-// time and memory are bounded. The last line of each script is still evaluated.
 func TestAttackShellCommands(t *testing.T) {
 	r := strings.Repeat
 	doc := "apiVersion: g.io/v1\nkind: T\nmetadata: {name: a}\nspec: {a: " + r("x", 1<<16) + "}\n---\n"

@@ -10,15 +10,13 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
 )
 
-// goodCronTab is an object that the example's CRD accepts.
 const goodCronTab = `apiVersion: stable.example.com/v1
 kind: CronTab
 metadata: {name: nightly}
 spec: {schedule: "0 3 * * *", image: a}
 `
 
-// tree writes files to a new folder, with the example's CRD in crds/. A name that ends in " -> TARGET"
-// creates a link.
+// A name that ends in " -> TARGET" creates a link.
 func tree(t *testing.T, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -51,7 +49,6 @@ func plant(t *testing.T, dir string, files map[string]string) {
 	}
 }
 
-// in runs a command in a folder, as in a new shell, and returns its output and exit code.
 func in(t *testing.T, dir string, args ...string) (out string, code int) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), args[0], args[1:]...)
@@ -105,8 +102,6 @@ func bareRepository(under, marker string) map[string]string {
 	}
 }
 
-// TestAttackBase commits folders that git recognizes as repositories, and checks that no command of
-// their configuration runs, whatever the working directory and arguments are.
 func TestAttackBase(t *testing.T) {
 	t.Parallel()
 	marker := filepath.Join(t.TempDir(), "marker")

@@ -12,8 +12,6 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 )
 
-// benchPaths returns the CRD and the objects of the benchmarks, from the environment or the example.
-// HTTPRoutes are the usual choice.
 func benchPaths(b *testing.B) (crd, objects string) {
 	b.Helper()
 	crd, objects = os.Getenv("CELADON_BENCH_CRD"), os.Getenv("CELADON_BENCH_OBJECTS")
@@ -23,7 +21,6 @@ func benchPaths(b *testing.B) (crd, objects string) {
 	return crd, objects
 }
 
-// BenchmarkCheck measures a complete run of check.
 func BenchmarkCheck(b *testing.B) {
 	crd, objects := benchPaths(b)
 	a := &app{stdout: io.Discard, stderr: io.Discard}
@@ -32,8 +29,6 @@ func BenchmarkCheck(b *testing.B) {
 	}
 }
 
-// BenchmarkCheckOne measures a run of check on one object: the start, the CRD with its report, and the
-// object.
 func BenchmarkCheckOne(b *testing.B) {
 	a := &app{stdout: io.Discard, stderr: io.Discard}
 	for b.Loop() {
@@ -41,8 +36,6 @@ func BenchmarkCheckOne(b *testing.B) {
 	}
 }
 
-// BenchmarkDecode reads the objects as check does. BenchmarkUnmarshal only decodes them with
-// sigs.k8s.io/yaml.
 func BenchmarkDecode(b *testing.B) {
 	_, objects := benchPaths(b)
 	for b.Loop() {

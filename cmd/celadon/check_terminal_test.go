@@ -9,8 +9,6 @@ import (
 	"github.com/mattn/go-runewidth"
 )
 
-// TestCheckOnTerminal checks that findings fit the terminal and are colored, unless the user has turned off
-// colors.
 func TestCheckOnTerminal(t *testing.T) {
 	t.Parallel()
 	const crd = "../../../../examples/crontab/crd.yaml"

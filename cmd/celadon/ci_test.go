@@ -17,7 +17,6 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/config"
 )
 
-// A workflow holds the fields that workflow files of GitHub Actions in docs may use.
 type workflow struct {
 	Name string `json:"name"`
 	On   struct {
@@ -59,8 +58,6 @@ var workflows = map[string]struct {
 	"ci-code-scanning.yaml": {map[string]string{"contents": "read", "security-events": "write"}, []string{"report"}},
 }
 
-// readWorkflow reads a workflow file of docs. It reports fields that workflow does not
-// have, and inputs that are not declared or not used.
 func readWorkflow(t *testing.T, name string) *workflow {
 	t.Helper()
 	data, err := os.ReadFile("../../docs/" + name)
@@ -95,7 +92,6 @@ func (w *workflow) steps(t *testing.T, names []string) (steps []workflowStep) {
 	return steps
 }
 
-// run runs the script of a step in dir as GitHub does.
 func (s workflowStep) run(dir string, env ...string) (string, error) {
 	cmd := exec.Command("bash", "-e", "-c", s.Run)
 	cmd.Dir = dir
@@ -104,8 +100,6 @@ func (s workflowStep) run(dir string, env ...string) (string, error) {
 	return string(out), err
 }
 
-// TestWorkflow runs the steps of the workflows in docs on the examples, with the objects on one line
-// and on several.
 func TestWorkflow(t *testing.T) {
 	t.Parallel()
 	const good = "examples/crontab/objects/good.yaml"
@@ -134,11 +128,7 @@ func TestWorkflow(t *testing.T) {
 	}
 }
 
-// TestAttackWorkflow checks the properties of the workflows that keep a hostile tree from
-// using them: the permissions are the least, each version is pinned, no script contains an
-// expression or expands a value without quotes, everything is installed before the
-// checkout, no token stays in the tree, no name becomes a flag, and the report is written
-// outside the tree.
+// TestAttackWorkflow checks the properties of the workflows that keep a hostile tree from using them.
 func TestAttackWorkflow(t *testing.T) {
 	t.Parallel()
 	commit := regexp.MustCompile(`@[0-9a-f]{40}$`)
@@ -222,8 +212,6 @@ func TestUnquoted(t *testing.T) {
 	}
 }
 
-// TestHook checks that the pre-commit hooks have only known fields, and that their commands check the files
-// that .celadon.yaml names.
 func TestHook(t *testing.T) {
 	t.Parallel()
 	data, err := os.ReadFile("../../.pre-commit-hooks.yaml")

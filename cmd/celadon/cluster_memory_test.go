@@ -13,10 +13,8 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/testing/clustertest"
 )
 
-// clusterMemory limits the memory of a check of a cluster, independent of its number of objects.
 const clusterMemory = 200 << 20
 
-// TestClusterMemory checks 100,000 objects of 1.4 KiB each.
 func TestClusterMemory(t *testing.T) {
 	const objects = 100_000
 	var env []string

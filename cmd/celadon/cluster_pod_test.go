@@ -14,8 +14,7 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/testing/clustertest"
 )
 
-// TestClusterPod runs a check as in a pod: without a kubeconfig, and with the mounted service account
-// files. Their paths are fixed, so the command gets its own /run.
+// The paths of the service account files are fixed, so the command gets its own /run.
 func TestClusterPod(t *testing.T) {
 	const own = "unshare --user --map-root-user --mount sh -ec "
 	shell := strings.Fields(own)

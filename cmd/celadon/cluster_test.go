@@ -70,7 +70,6 @@ func ran(ctx context.Context, stdin string, args ...string) (stdout, stderr stri
 	return out.String(), errs.String(), code
 }
 
-// kubectlList returns the output of kubectl get -o json.
 func kubectlList(t *testing.T, items ...map[string]any) string {
 	t.Helper()
 	text, err := json.MarshalIndent(map[string]any{"apiVersion": "v1", "kind": "List", "items": items, "metadata": map[string]any{"resourceVersion": ""}}, "", "    ")
@@ -83,8 +82,6 @@ func kubectlList(t *testing.T, items ...map[string]any) string {
 // placeless matches the positions in a JSON report, which depend on the source.
 var placeless = regexp.MustCompile(`,?\s*"(file|document|item|line|column)": ("[^"]*"|\d+),?`)
 
-// TestClusterReport checks that objects from a cluster get the same report as the output of kubectl
-// get.
 func TestClusterReport(t *testing.T) {
 	exampleCluster(t)
 	var crd map[string]any
@@ -106,7 +103,6 @@ func TestClusterReport(t *testing.T) {
 	}
 }
 
-// TestClusterUpgrade checks that with --crd, the cluster's CRDs are the old CRDs of an upgrade.
 func TestClusterUpgrade(t *testing.T) {
 	exampleCluster(t)
 	const next = "../../examples/crontab-next/crd.yaml"
@@ -125,7 +121,6 @@ func TestClusterUpgrade(t *testing.T) {
 	}
 }
 
-// TestClusterShell checks eval and repl with an object of a cluster.
 func TestClusterShell(t *testing.T) {
 	s := exampleCluster(t)
 	out, complaint, code := ran(t.Context(), "", "eval", "--cluster", "--object", "CronTab/nightly", "self.metadata.name")
@@ -141,7 +136,6 @@ func TestClusterShell(t *testing.T) {
 	}
 }
 
-// TestClusterShellVersion checks that functions of versions after the version of the cluster do not compile.
 func TestClusterShellVersion(t *testing.T) {
 	s := exampleCluster(t)
 	s.Minor = "29"
@@ -154,7 +148,6 @@ func TestClusterShellVersion(t *testing.T) {
 	}
 }
 
-// TestClusterManyObjects checks eval with all objects of a kind in a cluster.
 func TestClusterManyObjects(t *testing.T) {
 	exampleCluster(t)
 	live, complaint, _ := ran(t.Context(), "", "eval", "--cluster", "-A", "--crd", crontabCRD, "self.metadata.name")
@@ -164,7 +157,6 @@ func TestClusterManyObjects(t *testing.T) {
 	}
 }
 
-// TestClusterFlags checks the errors for command lines with too many or too few flags.
 func TestClusterFlags(t *testing.T) {
 	for line, want := range map[string]string{
 		"check --cluster x.yaml":                  "do not name OBJECTS",
@@ -189,8 +181,6 @@ func TestClusterFlags(t *testing.T) {
 	}
 }
 
-// TestClusterForbidden checks that a kind that may not be listed is reported, and that the other kinds
-// are checked.
 func TestClusterForbidden(t *testing.T) {
 	s := exampleCluster(t)
 	s.Define(t, []byte(attackCRD), 1, func(int) string {
@@ -209,8 +199,6 @@ func TestClusterForbidden(t *testing.T) {
 	}
 }
 
-// TestClusterNoFile checks that an unreadable part of a cluster is reported with a name like that of a
-// file, and that no such file is read.
 func TestClusterNoFile(t *testing.T) {
 	s := exampleCluster(t)
 	s.Before = func(w http.ResponseWriter, r *http.Request) bool {
@@ -230,7 +218,6 @@ func TestClusterNoFile(t *testing.T) {
 	}
 }
 
-// TestClusterBadCRD checks that an unreadable CRD of the cluster is only an error if it is needed.
 func TestClusterBadCRD(t *testing.T) {
 	const next = "../../examples/crontab-next/crd.yaml"
 	for name, needed := range map[string]bool{"crontabs.stable.example.com": true, "others.g.io": false} {
@@ -255,7 +242,6 @@ func TestClusterBadCRD(t *testing.T) {
 	}
 }
 
-// TestClusterUpdate checks that a CRD read from another server is still an update of the cluster's CRD.
 func TestClusterUpdate(t *testing.T) {
 	exampleCluster(t)
 	text := strings.Replace(string(readFile(t, "../../examples/crontab-next/crd.yaml")), "scope: Namespaced", "scope: Cluster", 1)
@@ -269,8 +255,6 @@ func TestClusterUpdate(t *testing.T) {
 	}
 }
 
-// TestClusterOld checks that check and diff report the same for a cluster of an older version, which
-// does not ratchet: a new rule also rejects updates of old objects.
 func TestClusterOld(t *testing.T) {
 	s := exampleCluster(t)
 	s.Minor = "29"
@@ -314,8 +298,6 @@ func (w *cancelingWriter) Write(p []byte) (int, error) {
 	return w.Buffer.Write(p)
 }
 
-// TestClusterInterrupted checks that Ctrl-C leaves a report on the objects read so far. It interrupts
-// the run when the server receives a request, or when the first two pages are in the report.
 func TestClusterInterrupted(t *testing.T) {
 	s := clustertest.Start(t)
 	s.Define(t, []byte(attackCRD), 2000, func(i int) string {
@@ -345,7 +327,6 @@ func TestClusterInterrupted(t *testing.T) {
 	}
 }
 
-// TestClusterTree checks that no file in the tree selects a cluster or its objects.
 func TestClusterTree(t *testing.T) {
 	exampleCluster(t)
 	root, err := filepath.Abs("../..")
@@ -405,8 +386,7 @@ var quietCommands = [][]string{
 	{"version"},
 }
 
-// TestAttackNoSocket checks that no connection is opened without --cluster, whatever KUBECONFIG is set
-// to. If strace is installed, it checks that no socket is created.
+// If strace is installed, TestAttackNoSocket checks that no socket is created.
 func TestAttackNoSocket(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -9,8 +9,6 @@ import (
 	"github.com/xeipuuv/gojsonschema"
 )
 
-// TestConformanceSuiteSchema validates the files of the conformance suite, and recorded lines of its
-// protocol, against the published schema.
 func TestConformanceSuiteSchema(t *testing.T) {
 	t.Parallel()
 	const folder = "../../conformance/suite/"
@@ -42,7 +40,6 @@ func TestConformanceSuiteSchema(t *testing.T) {
 	}
 }
 
-// partOfSchema compiles a definition of a published schema.
 func partOfSchema(t *testing.T, name, part string) *gojsonschema.Schema {
 	t.Helper()
 	var all map[string]any

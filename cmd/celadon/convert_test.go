@@ -22,7 +22,7 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/testing/findingtest"
 )
 
-// reviewServer starts a conversion webhook that responds like the converter. asked counts its requests.
+// asked counts the requests.
 func reviewServer(t *testing.T, mode string) (url, ca string, asked *atomic.Int64) {
 	t.Helper()
 	asked = &atomic.Int64{}
@@ -70,8 +70,6 @@ func told(t *testing.T, args ...string) (code int, stdout, stderr string) {
 
 const conversionCRD, conversionObject = "../../examples/conversion/crd.yaml", "../../examples/conversion/crontab.yaml"
 
-// TestCheckConverts checks that check calls the webhook that the user named, and reports the API
-// server's verdict.
 func TestCheckConverts(t *testing.T) {
 	t.Parallel()
 	v1 := filepath.Join(t.TempDir(), "v1.yaml")
@@ -110,8 +108,6 @@ func TestCheckConverts(t *testing.T) {
 	}
 }
 
-// TestConvertIsNeverAskedUnnamed checks that no webhook is called without the flag, even if the CRD or
-// a file in the tree names a webhook.
 func TestConvertIsNeverAskedUnnamed(t *testing.T) {
 	t.Parallel()
 	url, _, asked := reviewServer(t, "good")
@@ -140,8 +136,6 @@ func TestConvertIsNeverAskedUnnamed(t *testing.T) {
 	}
 }
 
-// TestConvertHangs checks that a webhook that hangs is waited for no longer than the timeout, and not
-// once for each object.
 func TestConvertHangs(t *testing.T) {
 	t.Parallel()
 	url, ca, asked := reviewServer(t, "hang")
@@ -155,8 +149,6 @@ func TestConvertHangs(t *testing.T) {
 	}
 }
 
-// TestConvertTestEndsEarly checks that findings are still reported if the converter fails later or the
-// user interrupts the run.
 func TestConvertTestEndsEarly(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]struct {
@@ -187,8 +179,6 @@ func TestConvertTestEndsEarly(t *testing.T) {
 	}
 }
 
-// TestConvertTestByWebhook tests a webhook that loses no data in 1,000 objects, and a webhook that
-// loses the image of some objects.
 func TestConvertTestByWebhook(t *testing.T) {
 	t.Parallel()
 	for mode, want := range map[string]string{"good": "no findings in 1000 round trips between v1beta1 and v1", "drop": "spec.image is lost via v1beta1"} {
@@ -206,9 +196,8 @@ func TestConvertTestByWebhook(t *testing.T) {
 	}
 }
 
-// TestConvertEndsChildren checks that the process group of a program is killed, both after a timeout
-// and after its response, which counts. A child that started its own session keeps running, which
-// docs/security.md allows, but celadon does not wait for it.
+// A child that started its own session keeps running, which docs/security.md allows, but celadon does not wait for
+// it.
 func TestConvertEndsChildren(t *testing.T) {
 	t.Parallel()
 	for mode, want := range map[string]struct {
@@ -252,7 +241,7 @@ func TestConvertEndsChildren(t *testing.T) {
 	}
 }
 
-// alive reports whether a process is running. Zombies are not.
+// Zombies are not alive.
 func alive(pid int) bool {
 	if syscall.Kill(pid, 0) != nil {
 		return false

@@ -13,9 +13,6 @@ import (
 	"testing"
 )
 
-// TestNewRepository checks an overlay of a repository without CRDs in three commands, each in less than ten
-// seconds of processor time: the CRDs come from a chart and a URL, and the report is a comment on a pull
-// request.
 func TestNewRepository(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("kubectl"); err != nil {

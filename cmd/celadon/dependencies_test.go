@@ -15,7 +15,6 @@ var needless = map[string][]string{
 	"./wasm": {"k8s.io/kubernetes", "k8s.io/apiserver/pkg/registry", "k8s.io/client-go/kubernetes", "k8s.io/client-go/discovery", "go.etcd.io/etcd"},
 }
 
-// TestDependencies checks that the programs link no needless package.
 func TestDependencies(t *testing.T) {
 	t.Parallel()
 	for program, bads := range needless {

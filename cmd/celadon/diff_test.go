@@ -11,7 +11,6 @@ import (
 	"github.com/xeipuuv/gojsonschema"
 )
 
-// TestDiffReportSchema validates reports against the published schema.
 func TestDiffReportSchema(t *testing.T) {
 	t.Parallel()
 	schema, err := os.ReadFile("../../docs/diff-report.schema.json")
@@ -51,8 +50,6 @@ func TestDiffReportSchema(t *testing.T) {
 	}
 }
 
-// TestDiffBase checks that the old CRDs and the allowances are read from git, and that allowances in
-// the change itself do not apply.
 func TestDiffBase(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -77,8 +77,6 @@ func screenshot(t *testing.T, browser, page, shot string, width int, dark bool) 
 	return picture
 }
 
-// lookAt checks that the corner has the expected background, that there is text in another color, and
-// that the right edge is empty.
 func lookAt(t *testing.T, shot string, picture image.Image, dark bool) {
 	t.Helper()
 	bounds := picture.Bounds()

@@ -16,8 +16,7 @@ import (
 // everyDocsCRD is the sampling interval of a short test in the corpus.
 const everyDocsCRD = 50
 
-// TestDocsExamples checks that celadon check accepts every example on a page. CELADON_LEVEL=long tests the
-// whole corpus.
+// CELADON_LEVEL=long tests the whole corpus.
 func TestDocsExamples(t *testing.T) {
 	t.Parallel()
 	files := []string{crontabCRD, kindsCRD, "../../x/publish/testdata/everything.yaml"}
@@ -48,7 +47,6 @@ func TestDocsExamples(t *testing.T) {
 	}
 }
 
-// pageExamples returns the YAML blocks on a page. All of them are examples.
 func pageExamples(page string) (all []string) {
 	for _, block := range regexp.MustCompile("(?ms)^(`{3,})yaml\n(.*?)^```").FindAllStringSubmatch(page, -1) {
 		all = append(all, block[2])

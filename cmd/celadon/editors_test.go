@@ -20,7 +20,6 @@ var editors = map[string][]string{
 	"nvim":  {"nvim", "--headless", "-u", "NONE", "-c", "luafile nvim.lua", "-c", "cquit"},
 }
 
-// editorSettings returns the last block of each language in docs/editors.md, which the scripts load.
 func editorSettings(t *testing.T) map[string]string {
 	t.Helper()
 	page, err := os.ReadFile("../../docs/editors.md")
@@ -39,8 +38,6 @@ func editorSettings(t *testing.T) map[string]string {
 	return found
 }
 
-// TestEditors drives celadon lsp with real editors, configured as docs/editors.md describes. Each shows
-// a diagnostic, completes, applies a code action that fixes the diagnostic, and shows a hover.
 func TestEditors(t *testing.T) {
 	if !level.Long() {
 		t.Skip("CELADON_LEVEL=long runs it")

@@ -33,8 +33,6 @@ type foundObject struct {
 	Object, Old                json.RawMessage
 }
 
-// TestFindReport validates the report against the published schema, and compares it with celadon check:
-// each object is accepted or rejected as reported, with the same message.
 func TestFindReport(t *testing.T) {
 	t.Parallel()
 	for _, crd := range []string{kindsCRD, crontabCRD} {
@@ -91,7 +89,6 @@ func checkFound(t *testing.T, crd string, valid bool, found *foundObject, checke
 	}
 }
 
-// jsonOf runs a command line, which may report findings, and returns its output.
 func jsonOf(t *testing.T, args ...string) []byte {
 	t.Helper()
 	var out, stderr bytes.Buffer
@@ -102,7 +99,6 @@ func jsonOf(t *testing.T, args ...string) []byte {
 	return out.Bytes()
 }
 
-// TestFindPoliciesReport validates the report about policies against the published schema.
 func TestFindPoliciesReport(t *testing.T) {
 	t.Parallel()
 	out := jsonOf(t, "find", "--no-config", "--crd", crontabCRD, "--policy", "../../examples/policies/policies", "--want", "all", "--steps", "300", "-o", "json")

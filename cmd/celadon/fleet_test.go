@@ -33,7 +33,6 @@ const (
 	fleetImage = "registry.example.com/celadon:v0.1.0"
 )
 
-// fleetDocuments decodes the objects of a file, each strictly as its kind.
 func fleetDocuments(t *testing.T, text []byte) (objects []any) {
 	t.Helper()
 	r := yamlstream.NewYAMLReader(bufio.NewReader(bytes.NewReader(text)))
@@ -100,8 +99,6 @@ type argoStep struct {
 	WithSequence map[string]string `json:"withSequence"`
 }
 
-// TestFleetExamples checks that each container of the examples has a valid command line, writes only to
-// a volume, and has the least privileges that it needs.
 func TestFleetExamples(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob(fleetExample + "*.yaml")
@@ -173,8 +170,7 @@ func fleetPod(t *testing.T, s *corev1.PodSecurityContext) {
 	}
 }
 
-// fleetContainer checks a container, and returns the number of shards of its command, or 0 if it is not
-// a shard.
+// fleetContainer returns the number of shards of a container's command, or 0 if it is not a shard.
 func fleetContainer(t *testing.T, c *corev1.Container, volumes []corev1.Volume) (shards int) {
 	t.Helper()
 	s := c.SecurityContext
@@ -247,7 +243,6 @@ func mounted(c *corev1.Container, path string, toRead bool) bool {
 
 var argoExpression = regexp.MustCompile(`\{\{[a-z.]+\}\}`)
 
-// fleetArgo checks a workflow in the same way as the Job.
 func fleetArgo(t *testing.T, w *argoWorkflow) {
 	t.Helper()
 	fleetPod(t, w.Spec.SecurityContext)
@@ -283,10 +278,8 @@ func fleetArgo(t *testing.T, w *argoWorkflow) {
 
 var imageName = regexp.MustCompile(`(?m)^\s*(?:- )?image: (?:&\w+ )?([^\s*]\S*)|^FROM (\S+)`)
 
-// TestImages checks the images in the manifests that a reader deploys (of examples/fleet,
-// examples/admission, and docs) and in the container files of examples. An image other than scratch
-// is pinned by a digest, or has a tag and is in a registry below example.com, because the reader
-// replaces it.
+// An image other than scratch is pinned by a digest, or has a tag and is in a registry below example.com, because the
+// reader replaces it.
 func TestImages(t *testing.T) {
 	t.Parallel()
 	reserved := regexp.MustCompile(`^(?:\w+\.)?example\.com/[a-z-]+:(?:dev|v?\d[\d.]*)$`)
@@ -316,8 +309,6 @@ func TestImages(t *testing.T) {
 	}
 }
 
-// TestFleetJob checks that celadon manifests job prints the example. The Job may list the objects that
-// it checks, and no others, and mounts the given CRDs.
 func TestFleetJob(t *testing.T) {
 	t.Parallel()
 	text, stderr, code := shardRun(t, "manifests", "job", "--crd", crontabCRD, "--image", fleetImage, "--shards", "20")
@@ -367,8 +358,6 @@ func TestFleetJob(t *testing.T) {
 	}
 }
 
-// TestFleetJobCRDs checks that CRDs can be in folders, as for check, and that a hostile CRD cannot add
-// permissions beyond listing its own objects.
 func TestFleetJobCRDs(t *testing.T) {
 	t.Parallel()
 	crd, err := os.ReadFile(crontabCRD)

@@ -102,7 +102,6 @@ func build(root *os.Root, entries []entry) {
 	}
 }
 
-// listing describes all files below a folder.
 func listing(t *testing.T, dir string) string {
 	var b strings.Builder
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
@@ -121,14 +120,11 @@ func listing(t *testing.T, dir string) string {
 	return b.String()
 }
 
-// Limits of a run, which needs less than a second.
 const (
 	fuzzCPU  = 20 * time.Second // of processor time
 	fuzzHang = 5 * time.Minute
 )
 
-// FuzzCheck checks a small tree of any files, names, links, pipes, and settings. The command must end with
-// one of its exit codes, write no file, and print an amount that is in proportion to its input.
 func FuzzCheck(f *testing.F) {
 	crd, err := os.ReadFile(crontabCRD)
 	if err != nil {
@@ -174,8 +170,6 @@ func FuzzCheck(f *testing.F) {
 
 func control(r rune) bool { return r < ' ' && r != '\n' && r != '\t' || r == 0x7f }
 
-// ranToAnEnd runs a command line and returns its output and exit code. If the command hangs, the test
-// fails, even if the command ignores its context.
 func ranToAnEnd(t *testing.T, args []string) (out string, code int) {
 	ctx, cancel := context.WithTimeout(t.Context(), fuzzHang)
 	defer cancel()
@@ -191,7 +185,6 @@ func ranToAnEnd(t *testing.T, args []string) (out string, code int) {
 	return both.String(), code
 }
 
-// fuzzSeeds returns small versions of the attacks, at least one for each command line.
 func fuzzSeeds(crd string) [][]entry {
 	bomb := "x: &b \"" + strings.Repeat("x", 2000) + "\"\n"
 	rejected := strings.Replace(goodCronTab, "image: a", "image: a, replicas: 11, env: [{name: a}]", 1)

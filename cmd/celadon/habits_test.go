@@ -7,8 +7,6 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
 )
 
-// TestHabits checks that the habits of users of kubectl and similar tools work, or that the error names what
-// to use instead.
 func TestHabits(t *testing.T) {
 	t.Parallel()
 	const crd, objects, good = "../../examples/crontab/crd.yaml", "../../examples/crontab/objects", "../../examples/crontab/objects/good.yaml"
@@ -52,7 +50,6 @@ func TestHabits(t *testing.T) {
 	}
 }
 
-// TestCheckHelpIsAScreen checks that the help of check fits on a screen of 60 lines of 120 columns.
 func TestCheckHelpIsAScreen(t *testing.T) {
 	t.Parallel()
 	out, _, code := ran(t.Context(), "", "check", "--help")

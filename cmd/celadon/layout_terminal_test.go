@@ -25,8 +25,6 @@ tests:
   expect: valid
 `
 
-// TestReportsOnTerminal checks that the reports of test, find, and diff fit the terminal and are colored,
-// unless the user has turned off colors.
 func TestReportsOnTerminal(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -18,8 +18,6 @@ import (
 
 const licenseList = "../../THIRD_PARTY_LICENSES.md"
 
-// TestLicenses compares the list of licenses with the modules that the command links, and checks that
-// each has a license that permits linking.
 func TestLicenses(t *testing.T) {
 	t.Parallel()
 	var list strings.Builder

@@ -10,7 +10,6 @@ import (
 	"github.com/celadon-cel/celadon/x/ruletest"
 )
 
-// TestCheckLinks checks that check does not link the search for objects and the prover, which it does not need.
 func TestCheckLinks(t *testing.T) {
 	out, err := exec.Command("go", "list", "-deps", "./internal/check").Output()
 	if err != nil {

@@ -37,8 +37,6 @@ func (m withPrograms) Run() int {
 	return m.M.Run()
 }
 
-// TestScripts runs the scripts in testdata/script and checks the output of their commands, which run in
-// processes that all scripts share.
 func TestScripts(t *testing.T) {
 	socket := startServers(t)
 	programs, _, _ := strings.Cut(os.Getenv("PATH"), string(filepath.ListSeparator))

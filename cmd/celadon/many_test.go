@@ -10,8 +10,7 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/excerpt"
 )
 
-// TestManyCauses checks that each cause of an object has its position, but only the first causes have
-// an excerpt. An excerpt for each cause would copy the object many times.
+// An excerpt for each cause would copy the object many times.
 func TestManyCauses(t *testing.T) {
 	t.Parallel()
 	const causes = 5000

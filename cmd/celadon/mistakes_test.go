@@ -18,8 +18,6 @@ import (
 	"github.com/celadon-cel/celadon/x/assist"
 )
 
-// TestMistakesPage compares docs/errors.md with the index of errors. The page begins with
-// testdata/errors_page.md.
 func TestMistakesPage(t *testing.T) {
 	const page = "../../docs/errors.md"
 	frame, err := os.ReadFile("testdata/errors_page.md")
@@ -41,8 +39,6 @@ func TestMistakesPage(t *testing.T) {
 	}
 }
 
-// mistakesPage returns the part of docs/errors.md about mistakes in rules: a table of the server's messages, and a
-// section for each code.
 func mistakesPage() string {
 	var b strings.Builder
 	b.WriteString("| the API server reports | mistakes |\n|---|---|\n")
@@ -69,7 +65,6 @@ func mistakesPage() string {
 	return b.String()
 }
 
-// TestMistakeTopics checks that help describes each code, and suggests codes for other words.
 func TestMistakeTopics(t *testing.T) {
 	help := func(name string) (string, int) {
 		var out bytes.Buffer
@@ -88,8 +83,7 @@ func TestMistakeTopics(t *testing.T) {
 	}
 }
 
-// TestMistakesEverywhere checks that vet and the shell show hints and fixes for 95 % of the mistakes that
-// newcomers make. Package lsp has the same test for editors.
+// Package lsp has the same test for editors.
 func TestMistakesEverywhere(t *testing.T) {
 	list, crd := readMistakes(t)
 	dir := t.TempDir()
@@ -136,7 +130,6 @@ func TestMistakesEverywhere(t *testing.T) {
 	}
 }
 
-// readMistakes returns the mistakes, each with its path, rule, and fixed rule, and the CRD.
 func readMistakes(t *testing.T) (list [][]string, crd []byte) {
 	const dir = "../../x/assist/testdata/"
 	data, err := os.ReadFile(dir + "mistakes.txt")

@@ -17,8 +17,6 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
 )
 
-// TestPages runs every command in a console block of the README and of docs/ from the repository's
-// root, and compares the output with the page.
 func TestPages(t *testing.T) {
 	pages, err := filepath.Glob("../../docs/*.md")
 	if err != nil {
@@ -47,7 +45,6 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// TestCheckPageFlags checks that the page about check names all its flags.
 func TestCheckPageFlags(t *testing.T) {
 	page, err := os.ReadFile("../../docs/check.md")
 	if err != nil {

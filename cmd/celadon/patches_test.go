@@ -11,8 +11,6 @@ import (
 	"github.com/celadon-cel/celadon/celadontest"
 )
 
-// TestPatchesOfCRDs checks that check --crd DIR and celadontest.New(t, DIR) skip the same documents
-// next to a CRD.
 func TestPatchesOfCRDs(t *testing.T) {
 	t.Parallel()
 	crd, err := os.ReadFile(crontabCRD)
@@ -58,7 +56,6 @@ func TestPatchesOfCRDs(t *testing.T) {
 	}
 }
 
-// fatal is a testing.TB that records why it failed.
 type fatal struct {
 	testing.TB
 	text *string

@@ -18,7 +18,6 @@ import (
 	"github.com/celadon-cel/celadon/internal/testing/level"
 )
 
-// playgroundCase holds the fields of a CELADON_CORPUS case that the page uses.
 type playgroundCase struct {
 	CRD, Subresource  string
 	Object, OldObject any
@@ -94,7 +93,6 @@ func caseYAML(t *testing.T, v any) string {
 	return string(text)
 }
 
-// TestAnswers checks that the playground's responses contain the command's output.
 func TestAnswers(t *testing.T) {
 	t.Parallel()
 	read := func(name string) string {
@@ -117,7 +115,6 @@ func TestAnswers(t *testing.T) {
 	sameAsCommand(t, service.New(), service.Request{CRD: "a: [", Object: read("crontab/objects/bad.yaml")})
 }
 
-// sameAsCommand compares the response with the command's report, and returns the report.
 func sameAsCommand(t *testing.T, r *service.Service, req service.Request) map[string]any {
 	t.Helper()
 	said := map[string]any{}

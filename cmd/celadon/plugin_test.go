@@ -12,7 +12,6 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
 )
 
-// TestPlugin checks that help and messages name kubectl celadon if kubectl started the command.
 func TestPlugin(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ line, want, never string }{
@@ -39,7 +38,6 @@ func TestPlugin(t *testing.T) {
 	}
 }
 
-// pluginFiles creates a plugin as docs/cluster.md describes, and completes a flag.
 func pluginFiles(t *testing.T) {
 	t.Helper()
 	page := string(readFile(t, "../../docs/cluster.md"))

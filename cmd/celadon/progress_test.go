@@ -16,7 +16,6 @@ import (
 	"github.com/celadon-cel/celadon/internal/testing/vt"
 )
 
-// screen returns the final state of a terminal after text with carriage returns.
 func screen(text string) string {
 	var lines []string
 	for _, line := range strings.Split(text, "\n") {
@@ -39,9 +38,8 @@ func screen(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// TestProgressAndReport writes a progress bar and a report to the same terminal of 80 or 30 columns.
-// All of the report stays readable, and the bar is removed. The test feeds objects until the bar
-// appears. On a terminal that is too narrow for it, the test gives it time to appear.
+// The test feeds objects until the bar appears. On a terminal that is too narrow for it, the test gives it time to
+// appear.
 func TestProgressAndReport(t *testing.T) {
 	t.Parallel()
 	for _, columns := range []uint16{80, 30} {

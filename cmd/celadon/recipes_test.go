@@ -29,9 +29,6 @@ type recipe struct {
 	from           string          // the oldest version from which all cases pass
 }
 
-// TestRecipes checks that the suites in examples/recipes pass and cover all rules and conditions, that no
-// changed rule passes them, that vet reports nothing, and that docs/recipes.md has the costs and Kubernetes
-// versions of the recipes.
 func TestRecipes(t *testing.T) {
 	t.Parallel()
 	all := readRecipes(t)
@@ -53,7 +50,6 @@ func TestRecipes(t *testing.T) {
 	}
 }
 
-// readRecipes reads the recipes with the results of vet, in the order of their names.
 func readRecipes(t *testing.T) (all []*recipe) {
 	t.Helper()
 	out, code := run(t, "vet", "-o", "json", "--find", recipesFolder)
@@ -141,8 +137,6 @@ func testRecipes(t *testing.T, all []*recipe) {
 	}
 }
 
-// tryMinors runs the suites with each Kubernetes version that accepts their CRDs, and finds the oldest
-// version from which all cases pass.
 func tryMinors(t *testing.T, all []*recipe) {
 	t.Helper()
 	open := slices.Clone(all) // passed in all newer versions
@@ -171,7 +165,6 @@ func tryMinors(t *testing.T, all []*recipe) {
 	}
 }
 
-// passedSuites reports for each suite in a folder, by name, whether all its cases pass.
 func passedSuites(t *testing.T, dir string) map[string]bool {
 	t.Helper()
 	out, _ := run(t, "test", "-o", "json", dir)
@@ -195,8 +188,6 @@ func passedSuites(t *testing.T, dir string) map[string]bool {
 	return passed
 }
 
-// recipePage returns the page with a new table of all recipes, and a new line with the facts about each. Each recipe
-// needs a section, with a part of its CRD.
 func recipePage(t *testing.T, page string, all []*recipe) string {
 	t.Helper()
 	const head = "| Requirement | Recipe | Cost | From |\n|---|---|---|---|\n"
@@ -249,7 +240,6 @@ func yamlBlocks(section string) (blocks []string) {
 	return blocks
 }
 
-// undented returns a text without white space at the start of its lines.
 func undented(s string) string {
 	return regexp.MustCompile(`(?m)^ +`).ReplaceAllString(s, "")
 }

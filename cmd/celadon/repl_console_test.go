@@ -75,8 +75,6 @@ func (c *console) typed(keys string) {
 
 var escapes = regexp.MustCompile("\x1b\\[[0-9;]*[A-Za-z]|[\x07\b]")
 
-// expect waits for text in the output after the last expected text. It returns the output up to the end
-// of text, without colors.
 func (c *console) expect(text string) string {
 	c.t.Helper()
 	deadline := time.Now().Add(waitsFor)
@@ -176,7 +174,6 @@ func (c *console) resize(columns, rows int) {
 	}
 }
 
-// await waits until the screen satisfies a condition.
 func (c *console) await(what string, ok func() bool) {
 	c.t.Helper()
 	for deadline := time.Now().Add(waitsFor); !ok(); time.Sleep(2 * time.Millisecond) {
@@ -190,7 +187,6 @@ func (c *console) await(what string, ok func() bool) {
 	}
 }
 
-// row returns the text of a row of the screen, counted from the row of the cursor.
 func (c *console) row(below int) string {
 	at, _ := c.screen.Cursor()
 	if rows := c.screen.Rows(); at+below >= 0 && at+below < len(rows) {
@@ -199,8 +195,7 @@ func (c *console) row(below int) string {
 	return ""
 }
 
-// awaitRows waits until the row of the cursor and the rows below it are the given texts, and the rest of
-// the screen is empty. A text that ends with … is only the beginning of a row.
+// A text that ends with … is only the beginning of a row.
 func (c *console) awaitRows(want ...string) {
 	c.t.Helper()
 	c.await(strings.Join(want, "\n"), func() bool {

@@ -20,7 +20,6 @@ const (
 	objectMemory = 1200
 )
 
-// TestShellMemory counts the objects that a rule rejects. With CELADON_LEVEL=long, it uses more objects.
 func TestShellMemory(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -46,7 +45,6 @@ func TestShellMemory(t *testing.T) {
 	}
 }
 
-// grouped formats a number of at most six digits with thousands separators.
 func grouped(n int) string {
 	if n < 1000 {
 		return fmt.Sprint(n)

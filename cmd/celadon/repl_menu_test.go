@@ -48,8 +48,6 @@ func TestTerminalMenu(t *testing.T) {
 	c.awaitRows(cronPrompt+"self.spec.x", "  error: undefined field 'x'")
 }
 
-// TestTerminalMenuTexts checks the documentation of fields and functions, and that values close their
-// quotes.
 func TestTerminalMenuTexts(t *testing.T) {
 	t.Parallel()
 	c := openConsole(t, []string{"XDG_STATE_HOME=" + t.TempDir()}, "--crd", "testdata/menu/crd.yaml")
@@ -77,7 +75,6 @@ func TestTerminalMenuTexts(t *testing.T) {
 	c.awaitRows(prompt+":a", "> :as      evaluate another kind of write, or the writes of a user", "  :add     add a rule here, or at PATH", "  :advice…", "  :as [status|object|apply|user NAME]")
 }
 
-// TestTerminalMenuResize opens a menu and makes the terminal smaller and larger.
 func TestTerminalMenuResize(t *testing.T) {
 	t.Parallel()
 	c := readyConsole(t)
@@ -94,7 +91,6 @@ func TestTerminalMenuResize(t *testing.T) {
 	c.awaitRows(cronPrompt+"self.spec.maxReplicas + 1", "  11 : integer; cost 4")
 }
 
-// TestTerminalSearch searches the history with Ctrl-R.
 func TestTerminalSearch(t *testing.T) {
 	t.Parallel()
 	c := readyConsole(t)

@@ -14,8 +14,6 @@ import (
 
 const newcomerPrompt = "DatabaseCluster/v1 spec>"
 
-// TestNewcomer types, key by key, how a new user writes ten rules with the help of the shell alone. The
-// transcript is the text on the terminal, with the result of the rules on other objects.
 func TestNewcomer(t *testing.T) {
 	folder := t.TempDir()
 	for _, name := range []string{"crd.yaml", "main.yaml", "others.yaml"} {

@@ -55,8 +55,6 @@ func TestTerminalPreview(t *testing.T) {
 	}
 }
 
-// TestTerminalPreviewKeepsSession checks that a preview is neither an entry of the history nor the last
-// value, and that no part of it stays on the screen.
 func TestTerminalPreviewKeepsSession(t *testing.T) {
 	t.Parallel()
 	c := readyConsole(t)
@@ -75,8 +73,6 @@ func TestTerminalPreviewKeepsSession(t *testing.T) {
 	}
 }
 
-// TestTerminalPreviewOfDraft checks the previews of a line that continues another, and of a line that
-// the shell begins.
 func TestTerminalPreviewOfDraft(t *testing.T) {
 	t.Parallel()
 	c := readyConsole(t)
@@ -126,8 +122,6 @@ func TestTerminalSignature(t *testing.T) {
 	}
 }
 
-// TestTerminalNarrow checks previews on a terminal of 40 columns, and a line that ends at the right
-// edge.
 func TestTerminalNarrow(t *testing.T) {
 	t.Parallel()
 	c := readyConsole(t)
@@ -148,7 +142,6 @@ func TestTerminalNarrow(t *testing.T) {
 	c.awaitRows(strings.TrimSpace(cronPrompt))
 }
 
-// TestTerminalLongLine edits a line that is longer than the screen.
 func TestTerminalLongLine(t *testing.T) {
 	t.Parallel()
 	c := readyConsole(t)
@@ -169,7 +162,6 @@ func TestTerminalLongLine(t *testing.T) {
 	c.awaitRows(strings.TrimSpace(cronPrompt))
 }
 
-// TestTerminalPaste pastes blocks of several lines with tabs, with and without the marks of the terminal.
 func TestTerminalPaste(t *testing.T) {
 	t.Parallel()
 	c := readyConsole(t)

@@ -43,7 +43,6 @@ const (
 	recording                     = "../../docs/shell.svg"
 )
 
-// TestRecording makes the recording of the shell in the README and compares it with the file.
 func TestRecording(t *testing.T) {
 	folder := t.TempDir()
 	if err := os.CopyFS(folder, os.DirFS("../../examples/database")); err != nil {
@@ -88,7 +87,6 @@ func TestRecording(t *testing.T) {
 	}
 }
 
-// An svgFilm is a sequence of screens as an animated picture.
 type svgFilm struct {
 	frames []string
 	ends   []int // in tenths of a second
@@ -152,7 +150,6 @@ g { visibility: hidden }
 	return b.String() + "</svg>\n"
 }
 
-// percent returns a part of a whole in percent, with two decimals.
 func percent(part, whole int) string {
 	n := part * 10_000 / whole
 	return fmt.Sprintf("%d.%02d", n/100, n%100)

@@ -85,8 +85,6 @@ func unlimited() {
 	}
 }
 
-// TestTerminalStopsEvaluation presses Ctrl-C during an evaluation that would take hours, and checks
-// that the evaluation stops and the session continues.
 func TestTerminalStopsEvaluation(t *testing.T) {
 	c := startConsole(t, nil, exec.Command("celadon-unlimited", "../../examples/crontab/crd.yaml"))
 	c.expect("CronTab/v1> ")
@@ -191,7 +189,6 @@ func TestTerminalColours(t *testing.T) {
 	}
 }
 
-// TestTerminalNUL checks that Ctrl-Space neither ends the shell nor makes it hang.
 func TestTerminalNUL(t *testing.T) {
 	c := cronTabConsole(t, "XDG_STATE_HOME="+t.TempDir())
 	c.expect("CronTab/v1> ")
@@ -216,7 +213,6 @@ func TestTerminalNoHistory(t *testing.T) {
 	}
 }
 
-// BenchmarkTerminalStart measures the time to the prompt for the largest CRD of the corpus.
 func BenchmarkTerminalStart(b *testing.B) {
 	largest := corpus.Largest(b, corpus.CRDFiles(b))
 	for b.Loop() {
@@ -230,8 +226,6 @@ func BenchmarkTerminalStart(b *testing.B) {
 	}
 }
 
-// TestTerminalHistoryOfPastedLines pastes expressions with line breaks between tokens and in a string, and
-// checks that the up key recalls each as a whole, in this session and the next.
 func TestTerminalHistoryOfPastedLines(t *testing.T) {
 	state := t.TempDir()
 	c := cronTabConsole(t, "XDG_STATE_HOME="+state)
@@ -273,8 +267,6 @@ func TestTerminalHistoryOfPastedLines(t *testing.T) {
 	again.expect("2\r\n")
 }
 
-// TestTerminalGreets checks that the first line refers to :help, and that words such as help and exit
-// work.
 func TestTerminalGreets(t *testing.T) {
 	c := cronTabConsole(t, "XDG_STATE_HOME="+t.TempDir())
 	c.expect(":help lists commands.\r\n")

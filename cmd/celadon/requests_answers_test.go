@@ -80,8 +80,7 @@ func raw(t *testing.T, object map[string]any) runtime.RawExtension {
 	return runtime.RawExtension{Raw: data}
 }
 
-// shell compares the output of :policy with the decision of check. It skips scenes with a user, a Scale, or a
-// kind of a subresource.
+// shell skips scenes with a user, a Scale, or a kind of a subresource.
 func (s *stage) shell(sc *scene, want *decision) {
 	s.Helper()
 	kind := schema.FromAPIVersionAndKind(sc.Object["apiVersion"].(string), sc.Object["kind"].(string))

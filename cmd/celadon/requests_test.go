@@ -32,14 +32,12 @@ import (
 	"github.com/celadon-cel/celadon/x/ruletest"
 )
 
-// A scene is a request with the decision that every command must make about it.
 type scene struct {
 	Want, Operation, Subresource, User string
 	Groups                             []string
 	Object, Old                        map[string]any
 }
 
-// A decision is the part of a result that all commands have.
 type decision struct {
 	Verdict, Status string
 	Policies        []string
@@ -72,7 +70,6 @@ type stage struct {
 	text     []byte // of the policies
 }
 
-// TestOneRequest takes each scene through check, test, find, serve, and the shell.
 func TestOneRequest(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
@@ -242,8 +239,7 @@ func (s *stage) test(sc *scene) *decision {
 	return out
 }
 
-// find compares the judgment of a search with the decision of check. It returns nil for a request that it
-// cannot form, or that is rejected before policies.
+// find returns nil for a request that it cannot form, or that is rejected before policies.
 func (s *stage) find(sc *scene, want *decision) *policyrequest.Review {
 	s.Helper()
 	if sc.Subresource != "" {
@@ -302,7 +298,7 @@ func (s *stage) find(sc *scene, want *decision) *policyrequest.Review {
 	return r
 }
 
-// evaluated adds the decisions of policies. res can be nil.
+// res can be nil.
 func (d *decision) evaluated(s *stage, req policy.Request, res *policy.Result) {
 	if res == nil {
 		return
@@ -316,7 +312,6 @@ func (d *decision) evaluated(s *stage, req policy.Request, res *policy.Result) {
 	d.Warnings = append(d.Warnings, res.Warnings...)
 }
 
-// TestFindAndCheck takes requests that find shows for a CRD with a status through check --old.
 func TestFindAndCheck(t *testing.T) {
 	t.Parallel()
 	const crd = `

@@ -11,8 +11,6 @@ import (
 	"github.com/celadon-cel/celadon/internal/testing/level"
 )
 
-// TestSameBytes checks the same files many times. The report must always have the same bytes, and with
-// -o jsonl the lines about each file must not depend on the order of the files.
 func TestSameBytes(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("../../examples/crontab/[ou]*s/*.yaml")
@@ -64,7 +62,6 @@ func checked(t *testing.T, format string, files []string) string {
 	return out.String()
 }
 
-// byFile returns the lines that name each file.
 func byFile(out string, files []string) map[string]string {
 	parts := map[string]string{}
 	for line := range strings.Lines(out) {

@@ -10,7 +10,6 @@ import (
 	"github.com/xeipuuv/gojsonschema"
 )
 
-// TestCheckReportSchema validates reports on CRDs and on strict decoding against the published schema.
 func TestCheckReportSchema(t *testing.T) {
 	t.Parallel()
 	schema, err := os.ReadFile("../../docs/check-report.schema.json")

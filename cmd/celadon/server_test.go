@@ -15,7 +15,6 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/testing/forward"
 )
 
-// startServers starts processes that run the command lines of clients, and returns the path of their socket.
 func startServers(t *testing.T) (socket string) {
 	t.Helper()
 	socket = filepath.Join(t.TempDir(), "socket")
@@ -42,8 +41,7 @@ func startServers(t *testing.T) (socket string) {
 	return socket
 }
 
-// serveCalls is the program of a server. Each runs one command line at a time, because a working directory and an
-// environment belong to a process.
+// Each server runs one command line at a time, because a working directory and an environment belong to a process.
 func serveCalls() {
 	listener, err := net.FileListener(os.NewFile(3, "listener"))
 	for err == nil {

@@ -14,8 +14,6 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/testing/clustertest"
 )
 
-// TestShardsOfCluster checks that the merged shards of a cluster equal the report of one run, even if
-// listing a kind is forbidden.
 func TestShardsOfCluster(t *testing.T) {
 	s := exampleCluster(t)
 	s.Define(t, []byte(strings.NewReplacer("stable.example.com", "secret.example.com").Replace(string(readFile(t, crontabCRD)))), 1, func(int) string { return "{}" })
@@ -45,8 +43,6 @@ func TestShardsOfCluster(t *testing.T) {
 	}
 }
 
-// TestEmptyCluster checks that a cluster without objects is not an error if there are several sources,
-// and that merge reports a cluster that rejected the requests as missing.
 func TestEmptyCluster(t *testing.T) {
 	s := clustertest.Start(t)
 	s.Define(t, readFile(t, crontabCRD), 0, func(int) string { return "{}" })

@@ -18,8 +18,7 @@ import (
 
 const shardMemory = 200 << 20
 
-// TestMillionInShards checks a million updates in 20 shards, each of which holds only its own old
-// objects, and merges the reports. Without CELADON_LEVEL=long, it uses fewer objects.
+// Without CELADON_LEVEL=long, it uses fewer objects.
 func TestMillionInShards(t *testing.T) {
 	objects, shards := 20_000, 2
 	if level.Long() {
@@ -49,7 +48,6 @@ func TestMillionInShards(t *testing.T) {
 	}
 }
 
-// million writes objects of 1 KiB each to a file.
 func million(t *testing.T, name string, objects int) {
 	t.Helper()
 	var env []string

@@ -20,8 +20,6 @@ import (
 	"github.com/celadon-cel/celadon/internal/testing/level"
 )
 
-// shardTree creates a folder with input for everything that a report can contain: the files of some
-// scripts, and a folder m with more.
 func shardTree(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -67,7 +65,6 @@ func shardTree(t *testing.T) string {
 	return dir
 }
 
-// shardCases returns command lines without an output format.
 func shardCases(dir string) map[string][]string {
 	in := func(names ...string) []string {
 		for i := range names {
@@ -98,7 +95,6 @@ func shardRun(t *testing.T, args ...string) (stdout, stderr string, code int) {
 	return out.String(), errs.String(), code
 }
 
-// shardReports runs all shards and returns the folder of their reports.
 func shardReports(t *testing.T, of int, args []string) string {
 	t.Helper()
 	reports := t.TempDir()
@@ -112,14 +108,11 @@ func shardReports(t *testing.T, of int, args []string) string {
 	return reports
 }
 
-// shardFormats are the formats in which the merged reports are compared.
 var shardFormats = [][]string{
 	{"-o", "text"}, {"-o", "text", "--verbose"}, {"-o", "text", "--quiet"}, {"-o", "text", "--max-findings", "3"},
 	{"-o", "json"}, {"-o", "json", "--verbose"}, {"-o", "jsonl"}, {"-o", "junit"}, {"-o", "sarif"}, {"-o", "github"}, {"-o", "yaml"},
 }
 
-// TestShardsMerged checks that the merged reports of n shards equal the report of one run byte for byte, with
-// the same exit code.
 func TestShardsMerged(t *testing.T) {
 	t.Parallel()
 	dir := shardTree(t)
@@ -164,7 +157,6 @@ func TestShardsMerged(t *testing.T) {
 	}
 }
 
-// holdCases checks that the cases have the parts of a report that it lists.
 func holdCases(t *testing.T, dir string) {
 	t.Helper()
 	var all strings.Builder
@@ -183,8 +175,6 @@ func holdCases(t *testing.T, dir string) {
 	}
 }
 
-// TestShardKilled kills a shard while it writes. The previous report must stay, and the next run must
-// write the same bytes and remove temporary files.
 func TestShardKilled(t *testing.T) {
 	t.Parallel()
 	reports := t.TempDir()
@@ -241,8 +231,6 @@ func TestShardKilled(t *testing.T) {
 	}
 }
 
-// TestShardAgain checks that an interrupted run changes no files, and that repeating a shard writes the
-// same bytes to the same file.
 func TestShardAgain(t *testing.T) {
 	t.Parallel()
 	dir := shardTree(t)
@@ -266,7 +254,6 @@ func TestShardAgain(t *testing.T) {
 	}
 }
 
-// folder returns the content of all files in dir, including hidden files.
 func folder(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
@@ -284,7 +271,6 @@ func folder(t *testing.T, dir string) map[string]string {
 	return files
 }
 
-// TestPartSchema validates the lines of parts and a merged report against the published schema.
 func TestPartSchema(t *testing.T) {
 	t.Parallel()
 	const schema = "../../docs/check-report.schema.json"

@@ -30,8 +30,6 @@ type slip struct {
 	file         string
 }
 
-// TestSlips checks that mistakes outside of CEL are reported in their lines, 90 % of them with a hint, and
-// that the verdict equals the engine's.
 func TestSlips(t *testing.T) {
 	list := readSlips(t)
 	reported := slipReports(t, list)
@@ -178,7 +176,6 @@ func slipReports(t *testing.T, list []slip) map[string]slipReport {
 	return found
 }
 
-// slipVerdict returns the message with which the engine rejects a document, or "".
 func slipVerdict(t *testing.T, s slip) string {
 	data, err := yaml.YAMLToJSON([]byte(s.document))
 	var m map[string]any

@@ -19,7 +19,6 @@ const (
 	crontab    = `{"apiVersion":"stable.example.com/v1","kind":"CronTab","metadata":{"name":"n%d"},"spec":{"schedule":%q,"image":"a"}}` + "\n"
 )
 
-// watchedBuffer is an output that signals when it contains a text.
 type watchedBuffer struct {
 	mu   sync.Mutex
 	buf  bytes.Buffer
@@ -44,9 +43,7 @@ func (w *watchedBuffer) String() string {
 	return w.buf.String()
 }
 
-// TestInterrupted cancels a run that is waiting for input. The report must contain the verdicts so far, and
-// note that it is incomplete. Annotations (-o github) are not among the formats, because they are held until
-// the end.
+// Annotations (-o github) are not among the formats, because they are held until the end.
 func TestInterrupted(t *testing.T) {
 	t.Parallel()
 	for format, want := range map[string][]string{
@@ -80,8 +77,6 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// TestInterruptedEarly cancels runs that are waiting for their CRDs or old objects. The output must note the
-// interruption.
 func TestInterruptedEarly(t *testing.T) {
 	t.Parallel()
 	for _, format := range []string{"text", "json", "jsonl", "junit", "sarif", "github"} {
@@ -110,7 +105,6 @@ func interruptedEarly(t *testing.T, args []string, wantOut, wantErr string) {
 	}
 }
 
-// full is a disk with room for n more bytes.
 type full struct{ n int }
 
 func (f *full) Write(p []byte) (int, error) {
@@ -135,7 +129,6 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// TestOrder checks that the objects are reported in the order of the input when many workers run.
 func TestOrder(t *testing.T) {
 	t.Parallel()
 	const objects = 2000
@@ -161,7 +154,6 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// TestWatch changes a file and adds another during check --watch, which must check both.
 func TestWatch(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

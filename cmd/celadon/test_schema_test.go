@@ -13,8 +13,6 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// TestTestReportSchema validates reports of the suites in the scripts, and the well-formed suites
-// themselves, against the published schemas.
 func TestTestReportSchema(t *testing.T) {
 	t.Parallel()
 	reports, suites := schemaOf(t, "test-report"), schemaOf(t, "rule-test")

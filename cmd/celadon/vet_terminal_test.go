@@ -23,8 +23,6 @@ import (
 
 var painted = regexp.MustCompile("\x1b\\[[0-9]*m")
 
-// TestVetOnTerminal checks the report with colors and bars. Lines must fit the terminal's width with
-// any text in the CRD.
 func TestVetOnTerminal(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -64,19 +62,16 @@ func TestVetOnTerminal(t *testing.T) {
 	}
 }
 
-// ownLines returns the lines that are not the API server's messages.
 func ownLines(report string) []string {
 	_, own, _ := strings.Cut(report, "\n  v1, v2: ")
 	return strings.Split(own, "\n")
 }
 
-// onTerminal runs the command in testdata/vet_terminal. It must report findings.
 func onTerminal(t *testing.T, width uint16, env string, args ...string) []byte {
 	t.Helper()
 	return onTerminalEndingWith(t, command.Findings, width, env, args...)
 }
 
-// onTerminalEndingWith is like onTerminal for another exit code.
 func onTerminalEndingWith(t *testing.T, code int, width uint16, env string, args ...string) []byte {
 	t.Helper()
 	cmd := exec.Command("celadon", args...)

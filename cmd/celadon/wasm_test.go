@@ -10,8 +10,7 @@ import (
 	"testing"
 )
 
-// TestWasmNames checks that the names that the WebAssembly command uses of Celadon's packages exist.
-// Compiling that command takes long; make site does it.
+// Compiling the WebAssembly command takes long; make site does it.
 func TestWasmNames(t *testing.T) {
 	t.Parallel()
 	const module = "github.com/celadon-cel/celadon/"

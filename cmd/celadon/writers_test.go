@@ -30,8 +30,7 @@ var mayWrite = map[string]string{
 	"internal/testing/converter/converter.go": "is a program of tests alone",
 }
 
-// TestOneWriter fails if a command writes files without the package outfile, which rejects links out of
-// the work tree.
+// Package outfile rejects links out of the work tree.
 func TestOneWriter(t *testing.T) {
 	t.Parallel()
 	used := map[string]bool{}

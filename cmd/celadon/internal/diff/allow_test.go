@@ -9,8 +9,6 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis/compare"
 )
 
-// TestAllowInEachVersion checks that a change in several versions is only allowed if it is allowed in
-// each of them.
 func TestAllowInEachVersion(t *testing.T) {
 	of := func(versions ...string) (list []*allowance) {
 		for _, v := range versions {
@@ -41,7 +39,6 @@ func TestAllowInEachVersion(t *testing.T) {
 	}
 }
 
-// TestAllowAmongNewCRDs checks that the file of --allow cannot be among the CRDs that a change can modify.
 func TestAllowAmongNewCRDs(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -30,7 +30,6 @@ func comment(t *testing.T, r *Report) string {
 	return out.String()
 }
 
-// TestCommentLimits checks that a comment is short for any report, and counts the omitted changes.
 func TestCommentLimits(t *testing.T) {
 	t.Parallel()
 	for _, n := range []int{0, 1, 2, 5, 23, 24, 25, 100, 5000} {
@@ -69,8 +68,6 @@ func TestCommentLimits(t *testing.T) {
 	}
 }
 
-// TestCommentBytes checks that a comment is small if every text is as long as possible after escaping, that
-// its code spans and blocks are closed, and that the objects come before the changes.
 func TestCommentBytes(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{strings.Repeat("\U000e0041", 1000), strings.Repeat("`", 1000), strings.Repeat("`x", 500), strings.Repeat("😀", 1000), "@x\n\n[a](http://b)\n" + strings.Repeat("<!--", 200)} {
@@ -96,7 +93,7 @@ func TestCommentBytes(t *testing.T) {
 	}
 }
 
-// outsideCode returns Markdown without its code spans and fenced blocks. Spans end on their lines.
+// outsideCode assumes that code spans end on their lines.
 func outsideCode(markdown string) string {
 	var b strings.Builder
 	fence := ""
@@ -204,7 +201,6 @@ func run(t *testing.T, format, old, now string) []byte {
 	return out.Bytes()
 }
 
-// numbers returns the numbers of a version such as v1.10.0.
 func numbers(version string) (all []int) {
 	for part := range strings.SplitSeq(strings.TrimPrefix(version, "v"), ".") {
 		n, _ := strconv.Atoi(part)

@@ -44,8 +44,6 @@ func running(t *testing.T, args ...string) (stdout string, code int) {
 
 const example = "../../../../examples/crontab/crd.yaml"
 
-// TestFindInterruptedTellsWhatIsKnown checks that the report of an interrupted run keeps earlier
-// answers.
 func TestFindInterruptedTellsWhatIsKnown(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -64,7 +62,6 @@ func TestFindInterruptedTellsWhatIsKnown(t *testing.T) {
 	}
 }
 
-// TestFindOnManyCores checks that answers do not depend on the number of cores.
 func TestFindOnManyCores(t *testing.T) {
 	first, code := running(t, "--crd", example, "-o", "json", "--want", "accepted")
 	if code != command.OK {

@@ -28,7 +28,6 @@ func applied(t *testing.T, text, uri string, a protocol.CodeAction) string {
 	return string(txt.bytes)
 }
 
-// TestActions checks that the first action for a finding produces the expected text, and that fewer findings are left.
 func TestActions(t *testing.T) {
 	t.Parallel()
 	crd := example(t, "crontab/crd.yaml")
@@ -76,8 +75,6 @@ func TestActions(t *testing.T) {
 	}
 }
 
-// otherLines returns the number of lines from the first to the last difference between a and b, in
-// the longer of the two.
 func otherLines(a, b string) (n int) {
 	before, after := strings.Split(a, "\n"), strings.Split(b, "\n")
 	for len(before) > 0 && len(after) > 0 && before[0] == after[0] {
@@ -89,8 +86,6 @@ func otherLines(a, b string) (n int) {
 	return max(len(before), len(after))
 }
 
-// TestBounds checks that, for a CRD whose rules exceed the cost limit, there is an action for each advised
-// bound and one for all. After the latter, only the lint unique-list is left.
 func TestBounds(t *testing.T) {
 	t.Parallel()
 	text := "---\n" + example(t, "costly/crd.yaml")
@@ -140,8 +135,7 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// TestAsked checks hover, completion, signature help, and definition in a CRD and in an
-// object.
+// TestAsked checks hover, completion, signature help, and definition.
 func TestAsked(t *testing.T) {
 	t.Parallel()
 	crd := example(t, "crontab/crd.yaml")
@@ -233,8 +227,6 @@ func TestHints(t *testing.T) {
 	}
 }
 
-// TestSuites checks that a test suite has the findings of celadon test for the text in the editor,
-// and that they change with its CRD.
 func TestSuites(t *testing.T) {
 	t.Parallel()
 	crd := example(t, "crontab/crd.yaml")

@@ -88,7 +88,6 @@ func BenchmarkEditor(b *testing.B) {
 	b.Run("object hover", ask("textDocument/hover", "route.yaml", find(b, route, "backend", true)))
 }
 
-// BenchmarkInitialize measures how long an editor waits for the server in a workspace with a corpus.
 func BenchmarkInitialize(b *testing.B) {
 	dir := filepath.Join(corpus.Folders(b)[0], "crds")
 	var times []time.Duration

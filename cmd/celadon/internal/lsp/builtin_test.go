@@ -5,8 +5,6 @@ import (
 	"testing"
 )
 
-// TestBuiltin checks that objects of built-in kinds have the findings of the API server, and that patches, also of custom
-// resources, have no findings.
 func TestBuiltin(t *testing.T) {
 	t.Parallel()
 	patch := "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\nspec: {replicas: 3}\n"

@@ -119,7 +119,6 @@ func (c *client) tell(method string, params any) {
 	}
 }
 
-// open opens a document and returns its published diagnostics.
 func (c *client) open(name, text string) []protocol.Diagnostic {
 	c.t.Helper()
 	c.versions[name] = 1
@@ -128,7 +127,6 @@ func (c *client) open(name, text string) []protocol.Diagnostic {
 	return c.next(name, seen)
 }
 
-// change applies changes to a document and returns its published diagnostics.
 func (c *client) change(name string, changes ...protocol.Change) []protocol.Diagnostic {
 	c.t.Helper()
 	seen := c.seen()
@@ -149,7 +147,6 @@ func (c *client) seen() int {
 	return len(c.published)
 }
 
-// next waits for the diagnostics of the open version of a document.
 func (c *client) next(name string, seen int) []protocol.Diagnostic {
 	c.t.Helper()
 	late := time.After(hangs)
@@ -201,8 +198,6 @@ func (c *client) at(name string, line, character int) protocol.Params {
 	return protocol.Params{TextDocument: protocol.TextDocument{URI: c.uri(name)}, Position: protocol.Position{Line: uint32(line), Character: uint32(character)}}
 }
 
-// find returns the position of the first occurrence of what, or the position after it if after is
-// set.
 func find(t testing.TB, text, what string, after bool) protocol.Position {
 	t.Helper()
 	i := bytes.Index([]byte(text), []byte(what))

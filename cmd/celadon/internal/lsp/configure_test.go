@@ -44,7 +44,6 @@ var newer = definition("Host", `address:
   x-kubernetes-validations:
   - rule: isIP(self)`)
 
-// TestConfigFile checks that changes of the .celadon.yaml at the top of the workspace take effect.
 // As in CI, a kube-version older than the default is ignored. The editor's settings have precedence.
 func TestConfigFile(t *testing.T) {
 	t.Parallel()
@@ -76,7 +75,6 @@ func TestConfigFile(t *testing.T) {
 	c.until("a.yaml", c.next("a.yaml", seen), 1)
 }
 
-// TestConfigFileHostile checks that an invalid file has no effect.
 func TestConfigFileHostile(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{
@@ -102,8 +100,6 @@ func TestConfigFileHostile(t *testing.T) {
 	})
 }
 
-// TestConfigFolders checks that invalid settings, a file with an older version, and a half-written
-// file have no effect.
 func TestConfigFolders(t *testing.T) {
 	t.Parallel()
 	const old = "check: {kube-version: '1.28'}\nvet: {kube-version: '1.28'}\n"
@@ -116,7 +112,6 @@ func TestConfigFolders(t *testing.T) {
 	c.until("crd.yaml", c.change("crd.yaml", protocol.Change{Text: newer + "# a half-written file counts for nothing\n"}), 0)
 }
 
-// TestSettings checks how settings are applied to earlier settings, which do not change.
 func TestSettings(t *testing.T) {
 	t.Parallel()
 	before := settings{KubeVersion: "1.33", NoLint: []string{"a"}}

@@ -48,7 +48,6 @@ spec:
           - rule: self < "10"
 `
 
-// TestDefinitions checks that definitions of Crossplane and kcp are read as CRDs, on disk and in the editor.
 func TestDefinitions(t *testing.T) {
 	t.Parallel()
 	c := start(t, nil, map[string]string{"xrd.yaml": compositeDefinition})

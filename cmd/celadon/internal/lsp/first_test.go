@@ -17,7 +17,6 @@ import (
 // ruleStart matches the beginning of a rule about a field of self.
 var ruleStart = regexp.MustCompile(`(?m)^ *-? *rule: .*?self\.`)
 
-// withRules returns n CRDs of the corpus that have rules, with at most a megabyte each.
 func withRules(t *testing.T, n int) (texts []string) {
 	t.Helper()
 	for _, file := range corpus.CRDFiles(t) {
@@ -39,8 +38,6 @@ func withRules(t *testing.T, n int) (texts []string) {
 	return texts[:n]
 }
 
-// TestFirstCompletion checks, for CRDs of the corpus and an object of each, that a completion directly after
-// opening the file has the same items as one after the analysis.
 func TestFirstCompletion(t *testing.T) {
 	t.Parallel()
 	n := 30
@@ -65,8 +62,6 @@ func TestFirstCompletion(t *testing.T) {
 	}
 }
 
-// sameCompletion opens a document, compares the items at a position directly and after the analysis, and returns the
-// first ones.
 func sameCompletion(c *client, name, text string, at protocol.Position) []protocol.CompletionItem {
 	c.t.Helper()
 	seen := c.seen()

@@ -104,7 +104,6 @@ func rulesIn(text string) (all []position.Path) {
 	return all
 }
 
-// styles are ways to write a rule in YAML with the same value.
 var styles = []func(rule, indent string) string{
 	func(rule, _ string) string { return rule },
 	func(rule, _ string) string { return "'" + strings.ReplaceAll(rule, "'", "''") + "'" },
@@ -129,8 +128,7 @@ type fixChecker struct {
 	free  int // actions that fix no finding
 }
 
-// spoil returns text with one fault, in one of the styles and line endings, plain or in a List. It
-// returns "" if the fault cannot be introduced.
+// spoil returns "" if the fault cannot be introduced.
 func (m *fixChecker) spoil(text string, rules []position.Path, fault *struct {
 	name string
 	in   func(string) string
@@ -166,7 +164,6 @@ func indented(text string) string {
 	return b.String()
 }
 
-// spoilRule introduces the fault into the first possible rule, starting with the n-th.
 func spoilRule(text string, rules []position.Path, in func(string) string, n int) string {
 	doc, err := position.Parse([]byte(text))
 	if err != nil {
@@ -202,7 +199,6 @@ func spoilRule(text string, rules []position.Path, in func(string) string, n int
 
 func sameStep(a, b position.Path) bool { return a.String() == b.String() }
 
-// checkFixes applies up to m.most actions for the findings of a text, like an editor that sends all findings.
 func (m *fixChecker) checkFixes(name, text, fault string) {
 	m.t.Helper()
 	const file = "crd.yaml"
@@ -297,8 +293,6 @@ var (
 	failure      = regexp.MustCompile(`: Invalid value: .*: compilation failed: (ERROR: )<input>:\d+:\d+:`)
 )
 
-// about returns the parts of a finding that do not change with its rule: it omits the rule and the
-// numbers of advice.
 func about(d *protocol.Diagnostic) string {
 	line, _, _ := strings.Cut(fullText(*d), "\n")
 	line = failure.ReplaceAllString(line, ": $1")
@@ -308,7 +302,6 @@ func about(d *protocol.Diagnostic) string {
 	return d.Code + " " + setTo.ReplaceAllString(line, "")
 }
 
-// changed returns a description of changes other than one rule's scalar or bounds.
 func changed(before, after string) string {
 	was, err := position.Parse([]byte(before))
 	if err != nil {

@@ -7,7 +7,6 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/protocol"
 )
 
-// TestFollowing checks that rules that do not run because of other errors are information at their fields.
 func TestFollowing(t *testing.T) {
 	t.Parallel()
 	c := start(t, nil, map[string]string{"crds/crontab.yaml": example(t, "crontab/crd.yaml")})

@@ -40,8 +40,6 @@ func markersExample(t *testing.T) (dir, types string) {
 	return dir, rel + "\x00" + string(data)
 }
 
-// TestGoMarkers checks that, in a trusted workspace, a marker has the findings of celadon vet at the
-// right word. In other workspaces, no Go file is read.
 func TestGoMarkers(t *testing.T) {
 	t.Parallel()
 	dir, types := markersExample(t)

@@ -10,8 +10,6 @@ import (
 	"testing"
 )
 
-// TestAttackSuiteLinks opens hostile suites: no pipe or device that they name blocks the server, and none of them
-// shows text from outside of the workspace.
 func TestAttackSuiteLinks(t *testing.T) {
 	t.Parallel()
 	const secret = "TopSecret"

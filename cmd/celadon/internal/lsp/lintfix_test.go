@@ -8,8 +8,6 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/protocol"
 )
 
-// TestLintActions checks that the replacement of a lint is offered, and that it is not preferred because
-// it may validate objects differently.
 func TestLintActions(t *testing.T) {
 	t.Parallel()
 	const rule = "self.replicas <= self.maxReplicas"
@@ -36,8 +34,6 @@ func TestLintActions(t *testing.T) {
 	}
 }
 
-// TestKeyActions checks that misspelled keys are reported with the known key, also where servers drop them
-// without an error, that rules that do not compile are reported next to them, and that the key can be corrected.
 func TestKeyActions(t *testing.T) {
 	t.Parallel()
 	for key, written := range map[string]string{"items:\n                  tpye: string": "items:\n                  type: string", "maxReplicas: {tpye: integer": "maxReplicas: {type: integer"} {

@@ -56,7 +56,6 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
-// correct reports whether one of the actions makes the rule at the root want.
 func correct(t *testing.T, c *client, text, want string, actions []protocol.CodeAction) bool {
 	for _, action := range actions {
 		var crd apiextensionsv1.CustomResourceDefinition

@@ -8,15 +8,12 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/protocol"
 )
 
-// signs is a CRD with an enum, a map, and a field that preserves unknown fields.
 var signs = definition("Sign", `colour: {type: string, enum: [red, green, "no"]}
 size: {type: integer}
 labels: {type: object, additionalProperties: {type: string}}
 kept: {type: object, x-kubernetes-preserve-unknown-fields: true, properties: {size: {type: integer}}}
 rows: {type: array, items: {type: object, properties: {text: {type: string}}}}`)
 
-// TestObjectActions checks that each correction of a field name or value produces the expected text without
-// findings, and that nothing is offered without a similar name.
 func TestObjectActions(t *testing.T) {
 	t.Parallel()
 	const head = "apiVersion: example.com/v1\nkind: Sign\nmetadata: {name: a}\n"

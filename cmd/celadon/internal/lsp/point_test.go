@@ -5,7 +5,6 @@ import (
 	"testing"
 )
 
-// TestPointFirst checks that each diagnostic begins with the reason, and that the server's text follows.
 func TestPointFirst(t *testing.T) {
 	t.Parallel()
 	crd := example(t, "crontab/crd.yaml")

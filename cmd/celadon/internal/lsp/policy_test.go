@@ -19,8 +19,6 @@ spec:
   - expression: object.spec.replicas < 5
 `
 
-// TestPolicies checks the findings of policies: errors, types by the CRD of the workspace, and lints, but
-// none about bindings, which may be in another file.
 func TestPolicies(t *testing.T) {
 	t.Parallel()
 	c := start(t, nil, map[string]string{"crds/crd.yaml": example(t, "crontab/crd.yaml")})
@@ -38,7 +36,6 @@ func TestPolicies(t *testing.T) {
 	}
 }
 
-// TestPolicyExpressions checks completion and hover in the expressions of policies.
 func TestPolicyExpressions(t *testing.T) {
 	t.Parallel()
 	c := start(t, nil, map[string]string{"crds/crd.yaml": example(t, "crontab/crd.yaml")})

@@ -79,8 +79,7 @@ func checkLog(t *testing.T, crd, object string) []message {
 
 var levels = map[protocol.Severity]string{protocol.Error: "error", protocol.Warning: "warning", protocol.Information: "note"}
 
-// same compares the server's findings for a document with a report. For an expression that does not
-// compile, the range must cover the wrong word.
+// For an expression that does not compile, the range must cover the wrong word.
 func same(t *testing.T, name, content string, got []protocol.Diagnostic, want []message) (words int) {
 	t.Helper()
 	if len(want) > maxFindings {
@@ -124,7 +123,6 @@ func same(t *testing.T, name, content string, got []protocol.Diagnostic, want []
 	return words
 }
 
-// fullText returns the text of a diagnostic after its point.
 func fullText(d protocol.Diagnostic) string {
 	if _, text, ok := strings.Cut(d.Message, "\n"); ok && boilerplate.MatchString(text) {
 		return text
@@ -153,8 +151,6 @@ func onePerMessage(list []protocol.Diagnostic) (one []protocol.Diagnostic) {
 // quoted matches the word that the first error of a rule is about.
 var quoted = regexp.MustCompile(`^[^ ]+\.(?:rule|messageExpression): Invalid value: .*compilation failed: ERROR: <input>:\d+:\d+: (?:undefined field|undeclared reference to|Syntax error: (?:mismatched|extraneous) input) '([^'<]+)'`)
 
-// wholeWord reports whether the range is a key followed by a colon, or a value up to the end of its
-// line.
 func wholeWord(text string, from, to int) bool {
 	rest := strings.TrimLeft(text[to:], " ")
 	return to > from && (strings.HasPrefix(rest, ":") || rest == "" || strings.ContainsAny(rest[:1], "\r\n,]}#"))
@@ -195,7 +191,6 @@ func kindOfCost(text string) engine.CauseKind {
 	return ""
 }
 
-// TestSameAsVet checks that an open CRD has the findings of celadon vet.
 func TestSameAsVet(t *testing.T) {
 	t.Parallel()
 	files := corpus.CRDFiles(t)
@@ -226,8 +221,6 @@ func TestSameAsVet(t *testing.T) {
 	}
 }
 
-// spoilt returns the unchanged CRD and, depending on i, variants: with a wrong name or word in a rule,
-// without maxItems, with other line endings, or with characters outside the Basic Multilingual Plane.
 func spoilt(text string, i int) map[string]string {
 	all := map[string]string{"asis": text}
 	switch i % 4 {
@@ -244,8 +237,6 @@ func spoilt(text string, i int) map[string]string {
 	return all
 }
 
-// TestSameAsCheck checks that an open object has the findings of celadon check, for cases of a
-// corpus.
 func TestSameAsCheck(t *testing.T) {
 	t.Parallel()
 	folders := corpus.Folders(t)
@@ -294,8 +285,6 @@ func TestSameAsCheck(t *testing.T) {
 	t.Logf("%d objects, %d findings", n, found)
 }
 
-// TestVersionsOfOneSchema checks that an error about all versions is reported at the wrong word in
-// the first version.
 func TestVersionsOfOneSchema(t *testing.T) {
 	t.Parallel()
 	head, version, _ := strings.Cut(strings.Replace(newer, "isIP(self)", "self.size == 1", 1), "  - name: v1\n")

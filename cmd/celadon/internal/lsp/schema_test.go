@@ -7,7 +7,7 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// TestWordAt checks which word of a document is being typed, and where it belongs. The cursor is at |.
+// The cursor is at |.
 func TestWordAt(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{

@@ -50,8 +50,6 @@ func wantLines(t *testing.T, got []protocol.Diagnostic, want ...string) {
 
 const cronTab = "apiVersion: stable.example.com/v1\nkind: CronTab\nmetadata:\n  name: a\nspec:\n  schedule: 0 5 * * *\n  replicas: 1\n  maxReplicas: 10\n  image: a\n"
 
-// TestObjectFollowsCRD checks that an object is analyzed again when its CRD changes in the editor, when the
-// editor closes the CRD, and when the CRD is removed from disk.
 func TestObjectFollowsCRD(t *testing.T) {
 	t.Parallel()
 	crd := example(t, "crontab/crd.yaml")
@@ -74,7 +72,6 @@ func TestObjectFollowsCRD(t *testing.T) {
 	wantLines(t, c.next("a.yaml", seen))
 }
 
-// TestExpensiveRule checks that a rule that is too expensive has one error for each version with the rule.
 func TestExpensiveRule(t *testing.T) {
 	t.Parallel()
 	const crd = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: as.x.com}\nspec:\n  group: x.com\n  scope: Namespaced\n" +
@@ -95,7 +92,6 @@ func TestExpensiveRule(t *testing.T) {
 	}
 }
 
-// TestDroppedKey checks that a misspelled key that servers drop has one diagnostic, at the key.
 func TestDroppedKey(t *testing.T) {
 	t.Parallel()
 	crd := example(t, "crontab/crd.yaml")
@@ -121,7 +117,6 @@ func TestDroppedKey(t *testing.T) {
 	}
 }
 
-// TestSilent checks files without findings, and the findings of broken files.
 func TestSilent(t *testing.T) {
 	t.Parallel()
 	crd := example(t, "crontab/crd.yaml")
@@ -149,8 +144,6 @@ func TestSilent(t *testing.T) {
 	}
 }
 
-// TestBurst checks that a hundred rapid changes cause at most three rounds, and that no older text
-// is published after the last one. The test controls the clock.
 func TestBurst(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, testBurst)
@@ -179,8 +172,6 @@ func testBurst(t *testing.T) {
 	}
 }
 
-// TestEdits applies random changes and compares the server's text with the expected one. Positions
-// count UTF-16 code units.
 func TestEdits(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 2))
@@ -221,8 +212,6 @@ func counted(text []byte, offset int) protocol.Position {
 	return protocol.Position{Line: uint32(len(lines) - 1), Character: uint32(len(utf16.Encode([]rune(lines[len(lines)-1]))))}
 }
 
-// TestParent checks that the server ends with the process that started it, even if its input stays
-// open.
 func TestParent(t *testing.T) {
 	t.Parallel()
 	child := exec.Command(os.Args[0], "-test.run", "^$")
@@ -252,8 +241,6 @@ func TestParent(t *testing.T) {
 	}
 }
 
-// TestAskedAtOnce checks that a request right after the client opens or changes a document waits for its
-// analysis.
 func TestAskedAtOnce(t *testing.T) {
 	t.Parallel()
 	crd := example(t, "crontab/crd.yaml")
@@ -273,7 +260,6 @@ func TestAskedAtOnce(t *testing.T) {
 	}
 }
 
-// TestKept checks that a CRD stays in force while it is temporarily invalid during editing.
 func TestKept(t *testing.T) {
 	t.Parallel()
 	crd := example(t, "crontab/crd.yaml")
@@ -304,7 +290,6 @@ func runeStart(b []byte, i int) int {
 	return i
 }
 
-// TestHarmless sends invalid messages between valid requests, and checks that the requests succeed.
 func TestHarmless(t *testing.T) {
 	t.Parallel()
 	crd := example(t, "crontab/crd.yaml")
@@ -354,8 +339,6 @@ func TestHarmless(t *testing.T) {
 	c.done <- nil
 }
 
-// TestHostileWorkspace checks that no link out of the workspace is followed, and that irregular and hostile
-// files do no harm.
 func TestHostileWorkspace(t *testing.T) {
 	t.Parallel()
 	crd := example(t, "crontab/crd.yaml")
@@ -405,7 +388,6 @@ func TestHostileWorkspace(t *testing.T) {
 	}
 }
 
-// TestHeap checks that many edits do not increase the live heap.
 func TestHeap(t *testing.T) {
 	edits := 600
 	if level.Long() {
@@ -444,7 +426,6 @@ func TestHeap(t *testing.T) {
 	}
 }
 
-// FuzzSession checks that the server responds and ends, whatever the editor sends.
 func FuzzSession(f *testing.F) {
 	crd := example(f, "crontab/crd.yaml")
 	f.Add("textDocument/hover", `{"textDocument":{"uri":"u"},"position":{"line":27,"character":26}}`, crd, uint16(700))

@@ -13,14 +13,11 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/protocol"
 )
 
-// openOnly opens a document without waiting for its analysis.
 func (c *client) openOnly(name, text string) {
 	c.t.Helper()
 	c.tell("textDocument/didOpen", map[string]any{"textDocument": map[string]any{"uri": c.uri(name), "languageId": "yaml", "version": 1, "text": text}})
 }
 
-// TestFirstRequest checks that a request directly after opening a file has the same result as one
-// after the analysis.
 func TestFirstRequest(t *testing.T) {
 	t.Parallel()
 	crd := example(t, "crontab/crd.yaml")
@@ -55,8 +52,6 @@ func TestFirstRequest(t *testing.T) {
 	}
 }
 
-// TestFirstRequestOfOpenCRD checks a request about an object whose CRD is only in the editor and was
-// opened last.
 func TestFirstRequestOfOpenCRD(t *testing.T) {
 	t.Parallel()
 	c := start(t, nil, nil)
@@ -70,7 +65,6 @@ func TestFirstRequestOfOpenCRD(t *testing.T) {
 	}
 }
 
-// TestWait checks how a request ends if its analysis never completes.
 func TestWait(t *testing.T) {
 	t.Parallel()
 	const long = time.Minute

@@ -26,7 +26,6 @@ func testPage() *page {
 	return newPage(&net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 8080}, token, &start{CRD: "a: </script>"})
 }
 
-// TestWhoMayAsk checks that the page responds only to requests that come from the page itself.
 func TestWhoMayAsk(t *testing.T) {
 	t.Parallel()
 	const own, ask = "127.0.0.1:8080", `{"do":"about"}`
@@ -94,7 +93,6 @@ func TestWhoMayAsk(t *testing.T) {
 	}
 }
 
-// TestStart checks that the initial content is not part of the page.
 func TestStart(t *testing.T) {
 	t.Parallel()
 	get := func(name string) string {
@@ -113,7 +111,6 @@ func TestStart(t *testing.T) {
 	}
 }
 
-// TestOptions checks that addresses other than loopback addresses and unusable files are rejected.
 func TestOptions(t *testing.T) {
 	t.Parallel()
 	large := filepath.Join(t.TempDir(), "large.yaml")
@@ -140,7 +137,6 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// TestRun checks that the printed address serves the page, and that the command ends with its context.
 func TestRun(t *testing.T) {
 	t.Parallel()
 	ctx, stop := context.WithCancel(t.Context())

@@ -56,7 +56,6 @@ func plant(t testing.TB, dir string, files map[string]string) {
 	}
 }
 
-// hostileTree creates a tree with the crontab example and files next to it, and changes to the tree.
 func hostileTree(t testing.TB, crd, object string, files map[string]string) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -74,7 +73,6 @@ func hostileTree(t testing.TB, crd, object string, files map[string]string) (dir
 	return dir
 }
 
-// shell runs the lines in the shell with the example's files, and returns the output.
 func shell(t testing.TB, lines string) string {
 	t.Helper()
 	var out bytes.Buffer
@@ -88,7 +86,6 @@ func shell(t testing.TB, lines string) string {
 	return out.String()
 }
 
-// contents maps each path below dir to its type and, if it is a regular file under 1 MiB, its content.
 func contents(t testing.TB, dir string) map[string]string {
 	t.Helper()
 	all := map[string]string{}
@@ -110,7 +107,6 @@ func contents(t testing.TB, dir string) map[string]string {
 	return all
 }
 
-// changes returns the paths outside of dir/repo, and in its .git folder, that changed since before.
 func changes(t testing.TB, dir string, before map[string]string) (paths []string) {
 	t.Helper()
 	after := contents(t, dir)
@@ -132,7 +128,6 @@ func outsideOfTree(dir, path string) bool {
 	return path+"/" != tree && (!strings.HasPrefix(path, tree) || strings.HasPrefix(path, tree+".git"))
 }
 
-// TestAttackShellFiles runs commands on links out of the tree, pipes, devices, and folders.
 func TestAttackShellFiles(t *testing.T) {
 	crd, object := example(t, "crd.yaml"), example(t, "updates/nightly.yaml")
 	links := map[string]string{
@@ -165,7 +160,6 @@ func TestAttackShellFiles(t *testing.T) {
 	}
 }
 
-// TestAttackShellPaste pastes strings over several lines that contain commands.
 func TestAttackShellPaste(t *testing.T) {
 	crd, object := example(t, "crd.yaml"), example(t, "updates/nightly.yaml")
 	for _, lines := range []string{
@@ -187,11 +181,8 @@ func TestAttackShellPaste(t *testing.T) {
 	}
 }
 
-// maxShellOutput limits the output of a script of a fuzz target, in bytes.
 const maxShellOutput = 16 << 20
 
-// FuzzShell runs hostile lines in a hostile tree. No file outside of the tree changes, no line blocks, and
-// the output is bounded.
 func FuzzShell(f *testing.F) {
 	crd, object := example(f, "crd.yaml"), example(f, "updates/nightly.yaml")
 	for _, lines := range []string{
@@ -223,8 +214,6 @@ func FuzzShell(f *testing.F) {
 	})
 }
 
-// TestAttackShellReload replaces a loaded file and loads it again. The session keeps the loaded documents,
-// follows no link out of the tree, and reads no more than a limit.
 func TestAttackShellReload(t *testing.T) {
 	crd, object := example(t, "crd.yaml"), example(t, "updates/nightly.yaml")
 	sparse := func(size int64) func() error {

@@ -9,8 +9,6 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// TestEvalTellsBugs checks that an internal error has its own exit code and is not reported as an
-// invalid expression.
 func TestEvalTellsBugs(t *testing.T) {
 	e := &evaluation{EvalOptions: &EvalOptions{}}
 	var exit *command.ExitError

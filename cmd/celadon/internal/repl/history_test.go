@@ -9,7 +9,6 @@ import (
 	"testing"
 )
 
-// TestHistoryLimits checks that reading a history that is too large shortens it.
 func TestHistoryLimits(t *testing.T) {
 	state := t.TempDir()
 	t.Setenv("XDG_STATE_HOME", state)
@@ -55,8 +54,6 @@ func TestHistoryLimits(t *testing.T) {
 	}
 }
 
-// TestHistoryOfSeveralLines checks that multi-line entries stay whole, and that files from before
-// multi-line entries can be read.
 func TestHistoryOfSeveralLines(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	h := openHistory()

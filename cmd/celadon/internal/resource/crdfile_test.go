@@ -28,7 +28,6 @@ spec:
           map: {type: object, additionalProperties: {type: string, description: DROPPED}}
 `
 
-// TestDecodeMistyped checks the error for a CRD with values of the wrong type.
 func TestDecodeMistyped(t *testing.T) {
 	t.Parallel()
 	const rule = "          list: {type: array, x-kubernetes-validations: "
@@ -52,8 +51,6 @@ func TestDecodeMistyped(t *testing.T) {
 	}
 }
 
-// TestDecodeTwice checks that decoding a document as a complete CRD and as a Compact, in either
-// order, changes neither the document nor the other result.
 func TestDecodeTwice(t *testing.T) {
 	t.Parallel()
 	var doc *input.Document

@@ -67,7 +67,6 @@ func TestDefinitions(t *testing.T) {
 	}
 }
 
-// TestDefinitionPaths checks the paths in the original document.
 func TestDefinitionPaths(t *testing.T) {
 	t.Parallel()
 	xrd := Definitions(documents(fmt.Sprintf(composite, "v1", ""))[0])
@@ -88,7 +87,6 @@ func TestDefinitionPaths(t *testing.T) {
 	}
 }
 
-// TestHostileDefinitions checks that incomplete definitions, and those with too many versions, are left alone.
 func TestHostileDefinitions(t *testing.T) {
 	t.Parallel()
 	versions := "[" + strings.Repeat("{schema: {openAPIV3Schema: {}}},", maxVersions+1) + "]"

@@ -45,7 +45,6 @@ func newSiege() siege {
 	return siege{connections: 24, concurrency: 16, lasts: 30 * time.Second, enough: 40}
 }
 
-// honestConnections is the number of connections of an honest client.
 const honestConnections = 16
 
 // honestPatience is how long honest clients wait for a response. It is long because the machine may be
@@ -55,10 +54,9 @@ const honestPatience = maxTimeout
 // A victim is a celadon serve process with the limits of the example's pods.
 type victim struct {
 	*serving
-	pid     int
-	resting int64
-	trust   *tls.Config
-	// goMemLimit is the example's GOMEMLIMIT.
+	pid        int
+	resting    int64
+	trust      *tls.Config
 	goMemLimit string
 }
 
@@ -92,7 +90,6 @@ func startVictim(t *testing.T, a siege, crd string) *victim {
 	return v
 }
 
-// memory returns a value of /proc/PID/status in bytes.
 func (v *victim) memory(name string) int64 {
 	v.t.Helper()
 	found := regexp.MustCompile(name + `:\s+(\d+) kB`).FindStringSubmatch(read(v.t, fmt.Sprintf("/proc/%d/status", v.pid)))
@@ -150,7 +147,6 @@ func (v *victim) over(attacker func(context.Context, net.Conn)) func(context.Con
 	}
 }
 
-// honest sends reviews until ctx is done or enough have been answered, and waits for all responses.
 func (v *victim) honest(ctx context.Context, enough int64) (answers map[int]int, slowest time.Duration) {
 	answers = map[int]int{}
 	var mu sync.Mutex
@@ -198,8 +194,6 @@ func reviewHead(length int) string {
 
 func untilClosed(conn net.Conn) { _, _ = io.Copy(io.Discard, conn) }
 
-// TestAttackServeHeldBack checks that a large body is received while many connections hold back the
-// last byte of large bodies.
 func TestAttackServeHeldBack(t *testing.T) {
 	t.Parallel()
 	a := newSiege()
@@ -216,7 +210,6 @@ func TestAttackServeHeldBack(t *testing.T) {
 	t.Logf("with a large body: peak %.0f MiB", mib(uint64(v.memory("VmHWM"))))
 }
 
-// TestAttackServeDrip checks honest reviews while many connections send single bytes slowly.
 func TestAttackServeDrip(t *testing.T) {
 	t.Parallel()
 	a := newSiege()
@@ -230,8 +223,6 @@ func TestAttackServeDrip(t *testing.T) {
 	}))
 }
 
-// TestAttackServeDense checks honest reviews while each connection sends complete bodies that take
-// long to decide.
 func TestAttackServeDense(t *testing.T) {
 	t.Parallel()
 	a := newSiege()
@@ -244,7 +235,6 @@ func TestAttackServeDense(t *testing.T) {
 	}))
 }
 
-// TestAttackServeSilence checks honest reviews while more connections than may be open send nothing.
 func TestAttackServeSilence(t *testing.T) {
 	t.Parallel()
 	a := newSiege()

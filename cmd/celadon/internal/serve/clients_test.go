@@ -16,14 +16,12 @@ import (
 	"time"
 )
 
-// An authority signs certificates for a test.
 type authority struct {
 	t    testing.TB
 	cert *x509.Certificate
 	key  *ecdsa.PrivateKey
 }
 
-// newAuthority returns a CA whose certificate expires at ends.
 func newAuthority(t testing.TB, name string, ends time.Time) *authority {
 	t.Helper()
 	a := &authority{t: t}
@@ -38,7 +36,6 @@ func (a *authority) pem() string {
 	return string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: a.cert.Raw}))
 }
 
-// sign signs a certificate, or lets it sign itself if there is no authority yet.
 func (a *authority) sign(template *x509.Certificate) tls.Certificate {
 	a.t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -61,7 +58,6 @@ func (a *authority) sign(template *x509.Certificate) tls.Certificate {
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key, Leaf: leaf}
 }
 
-// client returns a client certificate for one use.
 func (a *authority) client(name string, ends time.Time, use x509.ExtKeyUsage) tls.Certificate {
 	return a.sign(&x509.Certificate{Subject: pkix.Name{CommonName: name}, NotAfter: ends, ExtKeyUsage: []x509.ExtKeyUsage{use}, KeyUsage: x509.KeyUsageDigitalSignature})
 }
@@ -80,7 +76,6 @@ func (s *serving) as(version uint16, sessions tls.ClientSessionCache, certs ...t
 	return &other
 }
 
-// TestServeClientCA checks which clients may request decisions, and that probes need no certificate.
 func TestServeClientCA(t *testing.T) {
 	t.Parallel()
 	later := time.Now().Add(time.Hour)
@@ -125,8 +120,6 @@ func TestServeClientCA(t *testing.T) {
 	}
 }
 
-// TestServeClientCAChanges checks that a change takes effect immediately, also for open connections
-// and resumed sessions, and that an invalid or incomplete file changes nothing.
 func TestServeClientCAChanges(t *testing.T) {
 	t.Parallel()
 	later := time.Now().Add(time.Hour)
@@ -175,7 +168,6 @@ func TestServeClientCAChanges(t *testing.T) {
 	expect("without the first", 403)
 }
 
-// TestClientExpires checks that a client is authorized only until its certificate or its authority expires.
 func TestClientExpires(t *testing.T) {
 	t.Parallel()
 	now := time.Now()

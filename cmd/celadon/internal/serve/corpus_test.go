@@ -28,7 +28,6 @@ import (
 	"github.com/celadon-cel/celadon/internal/testing/corpus"
 )
 
-// A corpusCase is a write and the API server's response to it.
 type corpusCase struct {
 	id              string
 	CRD             string         `json:"crd"`
@@ -50,7 +49,6 @@ type corpusAnswer struct {
 
 type causeT struct{ Reason, Field, Message string }
 
-// readCorpus returns the cases that have a response, by CRD file.
 func readCorpus(t testing.TB, dir, project string) map[string][]*corpusCase {
 	t.Helper()
 	answers := map[string]*corpusAnswer{}
@@ -156,7 +154,6 @@ func withoutServer(obj map[string]any) map[string]any {
 	return obj
 }
 
-// decodeAgain converts numbers to the types of the API server's decoder.
 func decodeAgain(obj map[string]any) map[string]any {
 	out, err := engine.Decode(marshal(obj))
 	if err != nil {
@@ -185,7 +182,6 @@ func withServer(obj map[string]any) map[string]any {
 
 var clock = regexp.MustCompile(`selfType\d+`)
 
-// differs describes how a response differs from the API server's, or returns "".
 func (a *corpusAnswer) differs(r *admissionv1.AdmissionResponse) string {
 	if r.Allowed != (a.Verdict == "valid") {
 		return fmt.Sprintf("allowed %t, want %s: %s", r.Allowed, a.Verdict, a.Message)
@@ -210,9 +206,6 @@ func (a *corpusAnswer) differs(r *admissionv1.AdmissionResponse) string {
 	return ""
 }
 
-// TestServeCorpus sends every case of the corpora over HTTPS, in both forms, and compares the
-// responses with those of the API server. It also sends each case to /mutate and applies the patch
-// as the API server does. The patched object must have all defaults and no other changes.
 func TestServeCorpus(t *testing.T) {
 	sent := 0
 	for _, dir := range corpus.Folders(t) {
@@ -238,7 +231,6 @@ func TestServeCorpus(t *testing.T) {
 	}
 }
 
-// A corpusRun counts the results.
 type corpusRun struct {
 	*testing.T
 	serving              *serving
@@ -313,7 +305,6 @@ func (c *corpusCase) checkPatch(t *testing.T, set *admission.Set, crd *apiextens
 	}
 }
 
-// lacks returns a path in defaulted that is missing in obj, or "". It does not compare the metadata.
 func lacks(at string, obj, defaulted any) string {
 	switch defaulted := defaulted.(type) {
 	case map[string]any:

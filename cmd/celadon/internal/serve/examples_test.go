@@ -22,7 +22,6 @@ const (
 	connectionMemory = 160 << 10
 )
 
-// memorySum returns the maximum memory in bytes that is held at once.
 func memorySum() int64 {
 	return restMemory + connectionsEach*defaultConcurrency*connectionMemory + bodyRoom + answerRoom + largeMemory + smallMemory
 }
@@ -38,8 +37,6 @@ func goMemLimit(t *testing.T) string {
 	return ""
 }
 
-// TestManifestMemory checks that the example's limits correspond to the constants and the
-// documentation.
 func TestManifestMemory(t *testing.T) {
 	t.Parallel()
 	limit := readManifests(t).deployment.Spec.Template.Spec.Containers[0].Resources.Limits.Memory()
@@ -67,8 +64,7 @@ func TestManifestMemory(t *testing.T) {
 	}
 }
 
-// TestNetworkPolicy checks that the policy selects the pods and opens only their port. It must not
-// be applied with the manifests, because its addresses are only examples.
+// The policy must not be applied with the manifests, because its addresses are only examples.
 func TestNetworkPolicy(t *testing.T) {
 	t.Parallel()
 	m := readManifests(t) // has no NetworkPolicy
@@ -105,8 +101,6 @@ type kubeConfig struct {
 	} `json:"users"`
 }
 
-// TestAPIServerConfiguration checks that an API server with these files sends the certificate made
-// by certificate.sh to the example's Service.
 func TestAPIServerConfiguration(t *testing.T) {
 	t.Parallel()
 	var cfg apiserverv1.AdmissionConfiguration

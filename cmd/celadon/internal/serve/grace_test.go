@@ -12,8 +12,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// TestServeSlowWriter checks that no CRD is removed while the files change, however slowly, even if
-// they are temporarily complete. The test controls the clock.
 func TestServeSlowWriter(t *testing.T) {
 	t.Parallel()
 	const grace = 30 * time.Second
@@ -92,8 +90,6 @@ func kindsOf(s *server) string {
 	return strings.Join(kinds, " ")
 }
 
-// TestServeRemoves checks that the command removes a CRD after the grace period without further file
-// events, and logs it.
 func TestServeRemoves(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -31,7 +31,6 @@ import (
 	"github.com/celadon-cel/celadon/engine/admission"
 )
 
-// serving is a running celadon serve.
 type serving struct {
 	t       testing.TB
 	address string
@@ -42,7 +41,6 @@ type serving struct {
 	stop func() int
 }
 
-// A logBuffer is the stderr of a running server.
 type logBuffer struct {
 	mu  sync.Mutex
 	buf bytes.Buffer
@@ -60,7 +58,6 @@ func (b *logBuffer) String() string {
 	return b.buf.String()
 }
 
-// records returns the decoded log lines with a message.
 func (b *logBuffer) records(msg string) []map[string]any {
 	var out []map[string]any
 	for line := range strings.Lines(b.String()) {
@@ -72,7 +69,6 @@ func (b *logBuffer) records(msg string) []map[string]any {
 	return out
 }
 
-// startServe runs celadon serve. It adds a certificate unless args contain one or disable TLS.
 func startServe(t testing.TB, args ...string) *serving {
 	t.Helper()
 	s := &serving{t: t, log: &logBuffer{}, scheme: "https"}
@@ -114,7 +110,6 @@ func startServe(t testing.TB, args ...string) *serving {
 	return s
 }
 
-// serveArgs runs a command line of celadon that supports only serve, and returns the exit code.
 func serveArgs(ctx context.Context, out io.Writer, args []string) int {
 	s := command.Streams{Stdin: strings.NewReader(""), Stdout: out, Stderr: out}.Guarded()
 	var o Options
@@ -134,7 +129,6 @@ func TestMain(m *testing.M) {
 	}})
 }
 
-// startSet serves a set over HTTPS. The test can change the set.
 func startSet(t testing.TB) (*serving, *admission.Set) {
 	t.Helper()
 	set := admission.NewSet(admission.Config{})
@@ -174,7 +168,7 @@ func startServer(t testing.TB, build func(*slog.Logger) *server) *serving {
 	return s
 }
 
-// await waits for a condition. Its timeout only detects a hang.
+// The timeout of await only detects a hang.
 func (s *serving) await(what string, is func() bool) {
 	s.t.Helper()
 	for deadline := time.Now().Add(5 * time.Minute); !is(); time.Sleep(5 * time.Millisecond) {
@@ -209,7 +203,6 @@ func (s *serving) answer(res *http.Response, err error) (code int, body string) 
 	return res.StatusCode, string(data)
 }
 
-// review sends a review and returns its response.
 func (s *serving) review(path, body string) *admissionv1.AdmissionResponse {
 	s.t.Helper()
 	code, answer := s.post(path, body)
@@ -220,7 +213,6 @@ func (s *serving) review(path, body string) *admissionv1.AdmissionResponse {
 	return review.Response
 }
 
-// cronTab returns a review of the creation of a CronTab.
 func cronTab(spec string) string {
 	return `{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","request":{"uid":"42","operation":"CREATE","name":"n","namespace":"ns",
 		"kind":{"group":"stable.example.com","version":"v1","kind":"CronTab"},"userInfo":{"username":"jane"},
@@ -238,7 +230,6 @@ const (
 	exampleD = "../../../../examples/crontab/crd.yaml"
 )
 
-// writeCertificate writes a self-signed certificate for 127.0.0.1 and its key.
 func writeCertificate(t testing.TB, dir, name string) *x509.Certificate {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

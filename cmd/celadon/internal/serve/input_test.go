@@ -84,8 +84,6 @@ func TestServeBadInput(t *testing.T) {
 	}
 }
 
-// TestServeOddClients checks that slow, half-closed, and vanished clients get a proper response or
-// none, and leave no resources behind.
 func TestServeOddClients(t *testing.T) {
 	t.Parallel()
 	s := startServe(t, "--crd", exampleD, "--plain-http")
@@ -172,8 +170,6 @@ func TestServePanic(t *testing.T) {
 	}
 }
 
-// TestServeTime checks the response if a request is not decided in time or gets no turn, even if its
-// decision ignores the deadline. Such a decision keeps its turn. The test controls the clock.
 func TestServeTime(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -202,8 +198,6 @@ func TestServeTime(t *testing.T) {
 	}
 }
 
-// TestServeLargeBodies checks that only a few large bodies are decided at once, however many turns
-// there are, and that small ones do not wait for them.
 func TestServeLargeBodies(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -243,8 +237,6 @@ func TestServeLargeBodies(t *testing.T) {
 	})
 }
 
-// TestServeUnread checks that a body that is rejected and does not arrive holds its connection only
-// for a limited time.
 func TestServeUnread(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -276,8 +268,6 @@ func TestServeUnread(t *testing.T) {
 	})
 }
 
-// TestServeBug checks that a request that the engine could not decide is neither rejected nor
-// accepted, and is counted.
 func TestServeBug(t *testing.T) {
 	t.Parallel()
 	s, log := testServer(1)
@@ -294,8 +284,7 @@ func TestServeBug(t *testing.T) {
 	}
 }
 
-// TestServeLeavesNothing checks that no goroutine outlives a server. The first server may start
-// goroutines that the process keeps.
+// The first server may start goroutines that the process keeps.
 func TestServeLeavesNothing(t *testing.T) {
 	before := 0
 	for i := range 4 {

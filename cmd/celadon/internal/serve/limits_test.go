@@ -19,8 +19,6 @@ import (
 	"github.com/celadon-cel/celadon/engine/admission"
 )
 
-// exchange sends bytes over a new connection and reads responses until the connection is closed or
-// answers responses have arrived.
 func (s *serving) exchange(send string, answers int) (codes []int, bodies []string) {
 	s.t.Helper()
 	conn, err := net.Dial("tcp", s.address)
@@ -42,7 +40,6 @@ func (s *serving) exchange(send string, answers int) (codes []int, bodies []stri
 	return codes, bodies
 }
 
-// posting returns a request for a decision with additional header fields.
 func posting(fields, body string) string {
 	return "POST /validate?timeout=5s HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n" + fields + "\r\n" + body
 }
@@ -51,13 +48,11 @@ func ofLength(body string) string {
 	return posting(fmt.Sprintf("Content-Length: %d\r\n", len(body)), body)
 }
 
-// TestServeHostileHTTP checks the responses to unusual and malicious HTTP requests.
 func TestServeHostileHTTP(t *testing.T) {
 	t.Parallel()
 	s := startServe(t, "--crd", exampleD, "--plain-http")
 	good := cronTab(goodSpec)
 	chunked := fmt.Sprintf("%x\r\n%s\r\n0\r\n", len(good), good)
-	// header returns a request whose header has size bytes.
 	header := func(size int) string {
 		const line, name = "GET /healthz HTTP/1.1\r\nHost: x\r\n", "X: "
 		return line + name + strings.Repeat("x", size-len(line+name+"\r\n\r\n")) + "\r\n\r\n"
@@ -113,8 +108,6 @@ func manyFields(n int) string {
 	return fields.String()
 }
 
-// TestServeDeepBodies checks the number of values, which determines the weight of a body, for nested values and
-// strings.
 func TestServeDeepBodies(t *testing.T) {
 	t.Parallel()
 	if got, want := jsonValues([]byte(strings.Repeat("[", 9000)+strings.Repeat("]", 9000))), 9001; got != want {
@@ -129,8 +122,6 @@ func TestServeDeepBodies(t *testing.T) {
 	}
 }
 
-// TestServeSlowSenders checks that a body that does not arrive takes no turn, and holds its
-// connection only for a limited time. The test controls the network and the clock.
 func TestServeSlowSenders(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -169,8 +160,6 @@ func TestServeSlowSenders(t *testing.T) {
 	})
 }
 
-// TestServeSlowReaders checks that a large response that is not read holds room for responses but no
-// turn, and only for a limited time.
 func TestServeSlowReaders(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -205,8 +194,6 @@ func TestServeSlowReaders(t *testing.T) {
 	})
 }
 
-// TestServeSlowHandshake checks that a connection is closed if the client does not continue. The
-// test controls the network and the clock.
 func TestServeSlowHandshake(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -237,8 +224,6 @@ func TestServeSlowHandshake(t *testing.T) {
 	})
 }
 
-// TestServeLogVolume checks that a request causes at most one log line of limited length, without
-// control characters.
 func TestServeLogVolume(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat(`\u001b]0;x\u0007\n`, 10_000)
@@ -268,7 +253,6 @@ func TestServeLogVolume(t *testing.T) {
 	}
 }
 
-// TestServePanicVolume checks that the logged text and stack of a panic are limited.
 func TestServePanicVolume(t *testing.T) {
 	t.Parallel()
 	s, log := testServer(1)
@@ -281,7 +265,6 @@ func TestServePanicVolume(t *testing.T) {
 	}
 }
 
-// TestServeScrapes checks the limit of concurrent requests for metrics.
 func TestServeScrapes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -302,7 +285,6 @@ func TestServeScrapes(t *testing.T) {
 	})
 }
 
-// stuck is a client that reads nothing until it is released.
 type stuck struct {
 	*httptest.ResponseRecorder
 	release chan bool

@@ -45,7 +45,6 @@ func loadTime(t testing.TB) time.Duration {
 	return d
 }
 
-// A loadItem is a request and a check of its response.
 type loadItem struct {
 	name, body string
 	right      func(*admissionv1.AdmissionResponse) string
@@ -53,13 +52,11 @@ type loadItem struct {
 	known sync.Map
 }
 
-// A workload holds the requests of a load test, and their CRDs.
 type workload struct {
 	crds  []*apiextensionsv1.CustomResourceDefinition
 	items []*loadItem
 }
 
-// newWorkload returns the cases of the Gateway API if a corpus has them, or else the example.
 func newWorkload(t testing.TB) *workload {
 	t.Helper()
 	for _, dir := range corpus.Named(t) {
@@ -79,7 +76,6 @@ func (w *workload) add(name, body string, right func(*admissionv1.AdmissionRespo
 	w.items = append(w.items, &loadItem{name: name, body: body, right: right})
 }
 
-// corpusWorkload returns a project's creations, with one variant of each CRD.
 func corpusWorkload(t testing.TB, dir, project string) *workload {
 	w := &workload{}
 	set := admission.NewSet(admission.Config{})
@@ -102,8 +98,6 @@ func corpusWorkload(t testing.TB, dir, project string) *workload {
 	return w
 }
 
-// replace replaces one CRD after another by a changed one until done is closed. It returns the
-// number of replacements.
 func (w *workload) replace(t testing.TB, put func(*apiextensionsv1.CustomResourceDefinition) error, every time.Duration, gate *sync.RWMutex, done <-chan struct{}) (replaced int) {
 	tick := time.NewTicker(every)
 	defer tick.Stop()
@@ -125,7 +119,6 @@ func (w *workload) replace(t testing.TB, put func(*apiextensionsv1.CustomResourc
 	}
 }
 
-// A loadResult holds the clients' observations.
 type loadResult struct {
 	requests     atomic.Int64
 	wrong        atomic.Int64
@@ -161,7 +154,7 @@ func (l *latencies) quantile(q float64) time.Duration {
 
 func (r *loadResult) perSecond() float64 { return float64(r.requests.Load()) / r.took.Seconds() }
 
-// cpuEach returns the CPU time per request. It is more stable than other results on a shared machine.
+// CPU time is more stable than other results on a shared machine.
 func (r *loadResult) cpuEach() time.Duration {
 	return r.cpu / time.Duration(max(1, r.requests.Load()))
 }
@@ -172,7 +165,6 @@ func (r *loadResult) String() string {
 		r.cpuEach().Round(time.Microsecond), r.wrong.Load(), r.requests.Load(), r.replaced)
 }
 
-// run sends the workload from all clients for the duration d.
 func (w *workload) run(t testing.TB, s *serving, put func(*apiextensionsv1.CustomResourceDefinition) error, every, d time.Duration) *loadResult {
 	t.Helper()
 	for _, item := range w.items { // allocates what tests and metrics keep for each item, before the heap is measured
@@ -261,8 +253,6 @@ func (item *loadItem) check(answer string) error {
 	return nil
 }
 
-// TestServeLoad sends requests from many clients while CRDs are replaced. Each response must be
-// correct, and the heap must not grow during a long run.
 func TestServeLoad(t *testing.T) {
 	w := newWorkload(t)
 	s, set := startSet(t)

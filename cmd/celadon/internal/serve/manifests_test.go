@@ -28,7 +28,6 @@ import (
 
 const admissionExample = "../../../../examples/admission/"
 
-// manifests holds the example's objects, each decoded strictly.
 type manifests struct {
 	crds       corev1.ConfigMap
 	account    corev1.ServiceAccount
@@ -67,7 +66,6 @@ type certManager struct {
 	} `json:"spec"`
 }
 
-// decodeStrictly decodes each document of a file into the object of its kind.
 func decodeStrictly(t *testing.T, path string, into map[string]any) {
 	t.Helper()
 	for _, text := range yamlDocuments(t, path) {
@@ -119,7 +117,6 @@ func readManifests(t *testing.T) *manifests {
 	return m
 }
 
-// TestManifests checks that the example's objects are valid and consistent.
 func TestManifests(t *testing.T) {
 	t.Parallel()
 	m := readManifests(t)
@@ -155,7 +152,6 @@ func TestManifests(t *testing.T) {
 
 const appLabel = "app.kubernetes.io/name"
 
-// TestManifestFlags checks the Deployment's command line, its mounts, and its time for draining.
 func TestManifestFlags(t *testing.T) {
 	t.Parallel()
 	pod := readManifests(t).deployment.Spec.Template.Spec
@@ -189,8 +185,6 @@ func TestManifestFlags(t *testing.T) {
 
 func seconds(n int64) time.Duration { return time.Duration(n) * time.Second }
 
-// TestManifestWebhook checks that the webhook configuration refers to the server and to the kinds of
-// the CRDs.
 func TestManifestWebhook(t *testing.T) {
 	t.Parallel()
 	m := readManifests(t)
@@ -226,8 +220,6 @@ func TestManifestWebhook(t *testing.T) {
 	}
 }
 
-// TestManifestCertManager checks that the secret and the names match the rest of the example, and
-// that the issuers exist.
 func TestManifestCertManager(t *testing.T) {
 	t.Parallel()
 	m := readManifests(t)
@@ -260,8 +252,6 @@ func TestManifestCertManager(t *testing.T) {
 	}
 }
 
-// TestManifestScripts runs the scripts if their tools are installed, and checks that their output
-// decodes and that the server works with their certificate.
 func TestManifestScripts(t *testing.T) {
 	t.Parallel()
 	for _, tool := range []string{"bash", "openssl", "curl"} {

@@ -92,7 +92,7 @@ func (p *peerSet) decide(ctx context.Context, req *admissionv1.AdmissionRequest)
 	return d, nil
 }
 
-// verdictOnly returns a workload for the peer, which does not check metadata.
+// The peer does not check metadata.
 func (w *workload) verdictOnly() *workload {
 	out := &workload{crds: w.crds}
 	for _, item := range w.items {
@@ -147,7 +147,6 @@ func newPeer(t testing.TB, w *workload) *peerSet {
 	return peer
 }
 
-// deciders returns the decide functions that BenchmarkServe and BenchmarkDecide compare.
 func deciders(b *testing.B) (*workload, *admission.Set, map[string]decide) {
 	w := newWorkload(b)
 	set := admission.NewSet(admission.Config{})
@@ -157,7 +156,6 @@ func deciders(b *testing.B) (*workload, *admission.Set, map[string]decide) {
 	return w, set, map[string]decide{"celadon": set.Validate, "upstream": newPeer(b, w).decide}
 }
 
-// BenchmarkServe measures one request in the handler, without the network.
 func BenchmarkServe(b *testing.B) {
 	w, set, peers := deciders(b)
 	for name, decide := range peers {
@@ -178,7 +176,6 @@ func BenchmarkServe(b *testing.B) {
 	}
 }
 
-// BenchmarkDecide measures one request without HTTP and JSON.
 func BenchmarkDecide(b *testing.B) {
 	w, _, peers := deciders(b)
 	requests := make([]*admissionv1.AdmissionRequest, len(w.items))

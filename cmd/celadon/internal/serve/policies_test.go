@@ -13,7 +13,6 @@ import (
 
 const examplePolicies = "../../../../examples/policies/policies"
 
-// policyReview returns a review of a CronTab with the fields that policies read.
 func policyReview(operation, replicas, user string) string {
 	text := cronTab(`{"schedule":"0 3 * * *","image":"a","replicas":` + replicas + `}`)
 	text = strings.NewReplacer(`"namespace":"ns"`, `"namespace":"default"`, `"CREATE"`, `"`+operation+`"`, `"jane"`, `"`+user+`"`,
@@ -57,7 +56,6 @@ func TestServePolicies(t *testing.T) {
 	}
 }
 
-// TestServePoliciesKept checks that policies stay in force for a while after their files are gone.
 func TestServePoliciesKept(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()

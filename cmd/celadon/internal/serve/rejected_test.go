@@ -9,14 +9,11 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
 )
 
-// misspelt returns a CRD whose rules are ignored because of a misspelled key.
 func misspelt(t *testing.T, kind string) string {
 	t.Helper()
 	return strings.Replace(crdOf(t, kind, "10"), "x-kubernetes-validations", "x-kubernetes-validation", 1)
 }
 
-// TestServeRejectedAtStart checks that a server in the mode enforce does not start with a CRD that an
-// API server would reject, and that other modes start and log it.
 func TestServeRejectedAtStart(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -37,7 +34,6 @@ func TestServeRejectedAtStart(t *testing.T) {
 	}
 }
 
-// TestServeRejectedLater checks that the previous CRD stays in force, in every mode.
 func TestServeRejectedLater(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []string{"enforce", "warn"} {

@@ -10,8 +10,7 @@ import (
 	"testing"
 )
 
-// TestAttackPolicyReload changes and breaks the file of a policy while clients send requests. Each request is decided
-// by one of the valid contents, and never without the policy. Run it with -race.
+// Run it with -race.
 func TestAttackPolicyReload(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()

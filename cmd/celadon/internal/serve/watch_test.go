@@ -8,7 +8,6 @@ import (
 	"testing"
 )
 
-// crdOf returns the example's CRD with another kind and a limit for replicas.
 func crdOf(t testing.TB, kind, limit string) string {
 	text := read(t, exampleD)
 	text = strings.ReplaceAll(text, "CronTab", kind)
@@ -16,12 +15,10 @@ func crdOf(t testing.TB, kind, limit string) string {
 	return strings.ReplaceAll(text, "self.replicas <= self.maxReplicas", "self.replicas <= "+limit)
 }
 
-// replicas returns a review of a kind that only the limit of crdOf can reject.
 func replicas(kind, n string) string {
 	return strings.ReplaceAll(cronTab(`{"schedule":"0 3 * * *","image":"a","maxReplicas":99,"replicas":`+n+`}`), "CronTab", kind)
 }
 
-// replace replaces a file atomically, so that a server sees the old or the new file.
 func replace(t testing.TB, path, text string) {
 	t.Helper()
 	whole := filepath.Join(t.TempDir(), "file")
@@ -33,8 +30,6 @@ func replace(t testing.TB, path, text string) {
 
 func (s *serving) reloads() int { return len(s.log.records("CRDs reloaded")) }
 
-// TestServeFolderChanges replaces a folder, and checks that no request is decided with only some of
-// the new files, and that one change is logged.
 func TestServeFolderChanges(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -76,7 +71,6 @@ func TestServeFolderChanges(t *testing.T) {
 	}
 }
 
-// TestServeBadChange checks that an invalid change has no effect and is logged.
 func TestServeBadChange(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -178,7 +172,6 @@ func link(t testing.TB, to, path string) {
 	}
 }
 
-// TestServeSingleFile checks that a file that an editor replaces is watched.
 func TestServeSingleFile(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -193,7 +186,6 @@ func TestServeSingleFile(t *testing.T) {
 	}
 }
 
-// served returns the name in the server's certificate.
 func served(t testing.TB, s *serving) string {
 	t.Helper()
 	conn, err := tls.Dial("tcp", s.address, &tls.Config{InsecureSkipVerify: true})
@@ -204,8 +196,6 @@ func served(t testing.TB, s *serving) string {
 	return conn.ConnectionState().PeerCertificates[0].Subject.CommonName
 }
 
-// TestServeCertificateChanges checks that new connections get the new certificate, and that the old
-// one stays while the key file is invalid.
 func TestServeCertificateChanges(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -227,8 +217,6 @@ func TestServeCertificateChanges(t *testing.T) {
 	}
 }
 
-// TestServeMountedSecret replaces certificate and key as the kubelet does, and checks that they
-// always match.
 func TestServeMountedSecret(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -90,7 +90,6 @@ func TestServeMetrics(t *testing.T) {
 	}
 }
 
-// names returns the sorted distinct matches of a pattern.
 func names(pattern, text string) []string {
 	var out []string
 	for _, match := range regexp.MustCompile(pattern).FindAllStringSubmatch(text, -1) {
@@ -113,8 +112,6 @@ func TestServeModes(t *testing.T) {
 	}
 }
 
-// TestServeUndecided checks that an undecided request is visible in the response, the metrics, and
-// the log.
 func TestServeUndecided(t *testing.T) {
 	t.Parallel()
 	crd := filepath.Join(t.TempDir(), "crd.yaml")
@@ -136,7 +133,6 @@ func TestServeUndecided(t *testing.T) {
 	}
 }
 
-// TestServeTLS checks that versions before TLS 1.2, HTTP/2, and plain HTTP are not supported.
 func TestServeTLS(t *testing.T) {
 	t.Parallel()
 	s := startServe(t, "--crd", exampleD)
@@ -159,8 +155,6 @@ func TestServeTLS(t *testing.T) {
 	}
 }
 
-// TestServeDrains checks that an open request is answered after the signal, and that /readyz reports
-// that the server is not ready. The test controls the network and the clock.
 func TestServeDrains(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -206,7 +200,6 @@ func statusOf(res *http.Response, err error) string {
 	return res.Status
 }
 
-// pipes is a network in memory.
 type pipes chan net.Conn
 
 func (p pipes) dial(context.Context, string, string) (net.Conn, error) {

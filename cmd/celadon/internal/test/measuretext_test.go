@@ -21,8 +21,6 @@ func TestHostileTexts(t *testing.T) {
 	}
 }
 
-// TestUnderlined checks that gaps are underlined on the lines that contain them, and that the whole
-// rule is underlined only without another gap.
 func TestUnderlined(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder

@@ -15,7 +15,6 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
 )
 
-// TestAttackSuitePipes checks that suites that name pipes do not block.
 func TestAttackSuitePipes(t *testing.T) {
 	t.Parallel()
 	for _, key := range []string{"crd: ../pipe.yaml", "policies: [../pipe.yaml]", "crd: pipe.yaml\npolicies: [pipe.yaml, ..]"} {

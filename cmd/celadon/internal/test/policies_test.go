@@ -22,8 +22,6 @@ metadata: {name: p}
 spec: {policyName: p, validationActions: [Deny]}
 `
 
-// TestHostilePolicyFiles checks that a suite reads policies only in the folders that the user
-// named, and that their number is limited.
 func TestHostilePolicyFiles(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

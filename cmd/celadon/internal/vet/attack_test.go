@@ -17,7 +17,6 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis/policyvet"
 )
 
-// hostileReports returns reports whose untrusted strings are all set to the given text.
 func hostileReports(text string) (list []*vetted) {
 	add := func(change func(*vetted)) {
 		one := &vetted{doc: &input.Document{File: text, Line: 3}, report: &vet.Report{}, operation: "create"}
@@ -52,8 +51,6 @@ func hostileReports(text string) (list []*vetted) {
 	return list
 }
 
-// TestAttackPrinters checks that hostile text in any field of a report has no effect, including on a
-// terminal, where only the printer's own colors are allowed.
 func TestAttackPrinters(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{hostile.Text, hostile.Broken} {

@@ -7,7 +7,6 @@ import (
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
 )
 
-// TestBar checks that a share below 0.1% has no bar and that a share at the limit fills it.
 func TestBar(t *testing.T) {
 	t.Parallel()
 	out := untrusted.NewWriter(new(bytes.Buffer))

@@ -51,8 +51,6 @@ func files(t *testing.T, texts map[string]string) string {
 	return dir
 }
 
-// TestDocuments validates reports against the schemas of their formats, including reports without
-// CRDs.
 func TestDocuments(t *testing.T) {
 	t.Parallel()
 	broken := files(t, map[string]string{"a.yaml": "apiVersion: [", "beta.yaml": "{apiVersion: apiextensions.k8s.io/v1beta1, kind: CustomResourceDefinition}"})
@@ -75,7 +73,6 @@ func TestDocuments(t *testing.T) {
 	}
 }
 
-// TestFoundDocuments validates reports with example objects, proofs, and rewrites.
 func TestFoundDocuments(t *testing.T) {
 	t.Parallel()
 	for _, output := range Outputs() {
@@ -87,8 +84,6 @@ func TestFoundDocuments(t *testing.T) {
 	}
 }
 
-// TestInterrupted checks that an interrupted report is a valid document that states the
-// interruption.
 func TestInterrupted(t *testing.T) {
 	t.Parallel()
 	for _, output := range Outputs() {
@@ -114,8 +109,6 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// TestLintsStandWithTheirRules checks that a lint shows the line of its rule, or the rule if that
-// line does not contain it.
 func TestLintsStandWithTheirRules(t *testing.T) {
 	t.Parallel()
 	crd := func(rule string) string {

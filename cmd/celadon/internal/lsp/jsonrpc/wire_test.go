@@ -15,8 +15,6 @@ import (
 	"github.com/sourcegraph/jsonrpc2"
 )
 
-// echo returns a handler that returns the parameters of a request. The method wait blocks until it
-// is canceled, and panic panics.
 func echo() Handler {
 	return Handler{
 		Notified: func(method string, _ json.RawMessage) {
@@ -70,7 +68,6 @@ func replies(t *testing.T, out []byte) (all []string) {
 	}
 }
 
-// TestMessages checks the response to each type of message.
 func TestMessages(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
@@ -102,7 +99,6 @@ func TestMessages(t *testing.T) {
 	}
 }
 
-// TestNotFramed checks that invalid framing ends the connection with an error.
 func TestNotFramed(t *testing.T) {
 	t.Parallel()
 	for _, in := range []string{"Content-Length: 2\r\n\r\n{", "Content-Length: -1\r\n\r\n{", "Content-Type: x\r\n\r\n{}", "GET / HTTP/1.1\r\n\r\n"} {
@@ -112,8 +108,6 @@ func TestNotFramed(t *testing.T) {
 	}
 }
 
-// TestReadsOn checks that a blocked request does not block reading and can be canceled, and that a
-// client that does not read blocks no handler.
 func TestReadsOn(t *testing.T) {
 	t.Parallel()
 	in, ask := io.Pipe()
@@ -152,7 +146,6 @@ func TestReadsOn(t *testing.T) {
 	}
 }
 
-// TestCall checks calls in both directions.
 func TestCall(t *testing.T) {
 	t.Parallel()
 	a, b := io.Pipe()
@@ -179,7 +172,6 @@ func TestCall(t *testing.T) {
 	}
 }
 
-// FuzzWire checks that no input causes a panic or a hang, and that the output is framed JSON.
 func FuzzWire(f *testing.F) {
 	f.Add([]byte(frames(`{"jsonrpc":"2.0","id":1,"method":"echo","params":{"a":[1]}}`, `{"method":"panic"}`, `{"id":1,"result":{}}`)))
 	f.Add([]byte(frames(`[{"id":1}]`, `{"id":{},"method":"echo"}`, `{"id":1,"method":"wait"}`, `{"method":"$/cancelRequest","params":{"id":1}}`)))

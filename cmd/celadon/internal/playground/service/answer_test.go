@@ -17,7 +17,6 @@ import (
 	"github.com/celadon-cel/celadon/x/policyrequest"
 )
 
-// ask sends a request to a new Service.
 func ask(t *testing.T, req service.Request) map[string]any {
 	t.Helper()
 	return askIn(t, service.New(), req)
@@ -79,7 +78,6 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// TestTrace checks that each evaluation of a rule can be traced, and that its value equals its outcome.
 func TestTrace(t *testing.T) {
 	t.Parallel()
 	r := service.New()
@@ -102,7 +100,6 @@ func TestTrace(t *testing.T) {
 	}
 }
 
-// TestPoints checks that an expensive rule has one reason, for the editor to show.
 func TestPoints(t *testing.T) {
 	t.Parallel()
 	got := ask(t, service.Request{Do: "vet", CRD: read(t, "costly/crd.yaml")})
@@ -114,7 +111,6 @@ func TestPoints(t *testing.T) {
 	}
 }
 
-// TestDroppedKeys checks that a misspelled key that servers drop is one lint, with a position and the right key.
 func TestDroppedKeys(t *testing.T) {
 	t.Parallel()
 	const crd = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: as.x.com}\nspec:\n  group: x.com\n  scope: Namespaced\n" +
@@ -140,7 +136,6 @@ func TestDroppedKeys(t *testing.T) {
 	}
 }
 
-// TestFix checks that the CRD is accepted with all advised bounds, and that each bound alone adds one line.
 func TestFix(t *testing.T) {
 	t.Parallel()
 	crd := read(t, "costly/crd.yaml")
@@ -222,8 +217,6 @@ spec:
             - rule: self.user != self.token
 `
 
-// TestShare checks that shared objects contain no password, even if it occurs elsewhere, and that
-// objects without passwords are unchanged.
 func TestShare(t *testing.T) {
 	t.Parallel()
 	const plain = "apiVersion: example.com/v1\nkind: Login\nmetadata: {name: a} # mine\nspec:\n  user: me\n"
@@ -266,7 +259,6 @@ func TestShare(t *testing.T) {
 	}
 }
 
-// TestEval checks that eval returns the report of celadon eval.
 func TestEval(t *testing.T) {
 	t.Parallel()
 	crd := read(t, "crontab/crd.yaml")
@@ -283,7 +275,6 @@ func TestEval(t *testing.T) {
 	}
 }
 
-// TestVersions checks the results of the oldest and the newest Kubernetes version.
 func TestVersions(t *testing.T) {
 	t.Parallel()
 	crd := strings.Replace(read(t, "crontab/crd.yaml"), "self.replicas <= self.maxReplicas", "self.replicas <= self.maxReplicas && isIP('1.2.3.4')", 1)
@@ -312,7 +303,6 @@ func TestVersions(t *testing.T) {
 	}
 }
 
-// TestHiddenValues checks that responses about an object do not contain its password.
 func TestHiddenValues(t *testing.T) {
 	t.Parallel()
 	object := "apiVersion: example.com/v1\nkind: Login\nmetadata: {name: a}\nspec: {user: hunter2, token: hunter2}\n"
@@ -325,7 +315,6 @@ func TestHiddenValues(t *testing.T) {
 	}
 }
 
-// TestSubresources checks that a request can name each subresource that celadon check accepts.
 func TestSubresources(t *testing.T) {
 	t.Parallel()
 	object := "apiVersion: example.com/v1\nkind: Login\nmetadata: {name: a}\nspec: {user: a, token: b}\n"
@@ -337,7 +326,6 @@ func TestSubresources(t *testing.T) {
 	}
 }
 
-// TestBadRequests checks that an invalid request gets an error and causes no panic.
 func TestBadRequests(t *testing.T) {
 	t.Parallel()
 	r := service.New()

@@ -66,7 +66,6 @@ func TestHover(t *testing.T) {
 	}
 }
 
-// TestMends checks that applying a fix leaves a rule that compiles.
 func TestMends(t *testing.T) {
 	t.Parallel()
 	for _, rule := range []string{`¦self.replica <= self.maxReplicas`, `"¦self.image = 'a'"`, `¦replicas > 3`} {

@@ -58,8 +58,6 @@ func badCRDs(t *testing.T) map[string]struct {
 	}
 }
 
-// TestProblemsHaveLines checks the line of the problem for a CRD that has no verdict, or is rejected
-// without causes.
 func TestProblemsHaveLines(t *testing.T) {
 	t.Parallel()
 	for name, test := range badCRDs(t) {
@@ -153,7 +151,6 @@ func answered(t *testing.T, r *service.Service, req service.Request) any {
 	return map[string]any{req.Do: reply.Value}
 }
 
-// eachValue visits all values of a JSON value with their paths, which omit list indexes.
 func eachValue(path string, v any, visit func(string, any)) {
 	visit(strings.TrimPrefix(path, "."), v)
 	switch v := v.(type) {

@@ -10,7 +10,6 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/playground/service"
 )
 
-// FuzzAnswer checks that requests about arbitrary texts get a response in JSON that reports no internal error.
 func FuzzAnswer(f *testing.F) {
 	f.Add(secretCRD, "apiVersion: example.com/v1\nkind: Login\nmetadata: {name: a}\nspec: {user: b, token: b}\n", "", 700)
 	f.Add(secretCRD+"---\n"+secretCRD, "{}\n---\na: [", "\xff", -1)

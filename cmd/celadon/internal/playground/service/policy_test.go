@@ -9,7 +9,6 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/playground/service"
 )
 
-// TestPolicies checks the decisions of policies, and documents that are not policies.
 func TestPolicies(t *testing.T) {
 	t.Parallel()
 	read := func(file string) string {

@@ -10,7 +10,6 @@ import (
 	"github.com/celadon-cel/celadon/internal/testing/level"
 )
 
-// A pageExample is an example of the page: the contents of its panes.
 type pageExample struct{ Title, CRD, Object, Old, Policies string }
 
 func pageExamples(t *testing.T) (list []pageExample) {
@@ -33,9 +32,7 @@ func pageExamples(t *testing.T) (list []pageExample) {
 	return list
 }
 
-// TestPrefixes types each pane of each example character by character. Each prefix must have responses that the page
-// can show: all lists are lists, and a text without a verdict has a reason with a line. It tries each third prefix; with
-// -short fewer, and with CELADON_LEVEL=long all of them.
+// TestPrefixes tries each third prefix; with -short fewer, and with CELADON_LEVEL=long all of them.
 func TestPrefixes(t *testing.T) {
 	t.Parallel()
 	step := 3
@@ -72,8 +69,6 @@ func TestPrefixes(t *testing.T) {
 	}
 }
 
-// shownPrefix sends the requests that the page sends after a change, and reports whether the page can
-// show the responses.
 func shownPrefix(t *testing.T, r *service.Service, q service.Request, isCRD bool) bool {
 	t.Helper()
 	q.Do = "check"
@@ -99,7 +94,6 @@ func shownPrefix(t *testing.T, r *service.Service, q service.Request, isCRD bool
 	return !isCRD || shownCRD(t, r, q)
 }
 
-// checkReply is the part of a response to check that the page reads.
 type checkReply struct {
 	Report struct {
 		Objects []struct {

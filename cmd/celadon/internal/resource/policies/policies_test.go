@@ -89,7 +89,6 @@ func TestReadNone(t *testing.T) {
 	}
 }
 
-// TestReadHostile checks that many policies, and a huge one, are read within seconds of processor time.
 func TestReadHostile(t *testing.T) {
 	t.Parallel()
 	many := make([]string, 0, 2000)

@@ -11,7 +11,6 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// benchPaths returns the CRD and the objects for the benchmarks, from the environment or the examples.
 func benchPaths(b *testing.B) (crd, objects string) {
 	b.Helper()
 	crd, objects = os.Getenv("CELADON_BENCH_CRD"), os.Getenv("CELADON_BENCH_OBJECTS")

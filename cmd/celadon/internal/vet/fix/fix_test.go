@@ -37,7 +37,6 @@ func read(t *testing.T, f *Fixer, file string) {
 	})
 }
 
-// TestFileChanged changes a file between vetting and fixing.
 func TestFileChanged(t *testing.T) {
 	t.Parallel()
 	costly, err := os.ReadFile("../../../../../examples/costly/crd.yaml")
@@ -82,7 +81,6 @@ func TestFileChanged(t *testing.T) {
 	}
 }
 
-// TestDiffIsForeign checks that text in a file cannot control a terminal.
 func TestDiffIsForeign(t *testing.T) {
 	t.Parallel()
 	costly, err := os.ReadFile("../../../../../examples/costly/crd.yaml")
