@@ -41,8 +41,8 @@ func analysisAttacks() map[string]string {
 	}
 }
 
-// analysisMemory limits the memory of an analysis beyond the memory of a run on one small object. An
-// analysis needs at most 256 MiB. The rest allows for a late garbage collection.
+// analysisMemory limits the memory of an analysis beyond the memory of a run on one small object. It allows for a late
+// garbage collection.
 const analysisMemory = 384 << 20
 
 func TestAttackAnalysis(t *testing.T) {

@@ -41,7 +41,7 @@ var (
 )
 
 type commentItem struct {
-	kind string // for the counts of omitted items
+	kind string
 	line string
 	// example returns the lines of its example, or nil if they are too many. It is nil itself if the item has no
 	// example.

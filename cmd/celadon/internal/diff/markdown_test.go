@@ -135,8 +135,7 @@ func outsideCode(markdown string) string {
 	return b.String() + fence
 }
 
-// TestCommentHistory checks the comments for the releases of real projects in the folder
-// CELADON_HISTORY: each is short, and has every break.
+// TestCommentHistory compares the releases of real projects in the folder CELADON_HISTORY.
 func TestCommentHistory(t *testing.T) {
 	t.Parallel()
 	root := os.Getenv("CELADON_HISTORY")

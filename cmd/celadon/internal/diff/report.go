@@ -116,7 +116,6 @@ type Witness struct {
 	AlsoBreaks []compare.ChangeRef `json:"alsoBreaks,omitempty"`
 }
 
-// unproved reports whether c breaks nothing according to a search, but without proof.
 func (c *Change) unproved() bool { return !c.Effect.Breaks() && c.By == compare.BySearch }
 
 func (s *Summary) count(crd *CRD) {

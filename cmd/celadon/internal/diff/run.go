@@ -110,10 +110,9 @@ type differ struct {
 	sides   *sides
 	report  *Report
 	unread  bool // some CRDs could not be read
-	// undecided holds the problems of objects and CRDs whose verdict is undecided, for example because they take too
-	// much work.
+	// undecided holds the problems of objects and CRDs whose verdict is undecided.
 	undecided []error
-	work      int64 // of all comparisons
+	work      int64
 }
 
 func (d *differ) crds(ctx context.Context, take func(*CRD) error) error {

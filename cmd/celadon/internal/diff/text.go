@@ -40,7 +40,6 @@ func (o *Options) newPrinter(format string, terminal, to io.Writer) (printer, er
 	return &textPrinter{out, o, print.Layout{Color: out.Colors, Width: width}, objects}, err
 }
 
-// atEnd is a printer that writes only at the end.
 type atEnd struct{}
 
 func (atEnd) crd(*CRD) error               { return nil }

@@ -147,7 +147,7 @@ func (o *Options) whole() bool { return o.Want == "all" && !o.at }
 
 type selectable struct {
 	versions []string
-	rules    []engine.RuleRef // of the selected versions
+	rules    []engine.RuleRef
 }
 
 // nothing returns an error that explains why the options select nothing.

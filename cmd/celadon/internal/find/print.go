@@ -24,7 +24,7 @@ type printer interface {
 	end(*Report) error
 }
 
-// newPrinter returns a printer that writes to out. If terminal is a terminal, text is cut to its width.
+// The width and colors of text depend on terminal.
 func newPrinter(out *untrusted.Writer, terminal io.Writer, o *Options) printer {
 	switch o.Output {
 	case "json":
@@ -277,7 +277,6 @@ func (p *textPrinter) end(r *Report) error {
 	return err
 }
 
-// yamlPrinter writes the objects in a form that celadon check accepts.
 type yamlPrinter struct {
 	out  io.Writer
 	more bool

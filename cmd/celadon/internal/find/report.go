@@ -44,7 +44,7 @@ type Summary struct {
 	Unreadable int `json:"unreadable,omitempty"`
 	// Undecided counts the part of Unknown for which the work budget was too small.
 	Undecided int `json:"undecided,omitempty"`
-	// Interrupted is set if not all questions were processed.
+	// Interrupted is set if the run was interrupted.
 	Interrupted bool `json:"interrupted,omitempty"`
 	// Policies counts the validations and mutations of policies by result.
 	Policies *PolicySummary `json:"policies,omitempty"`
@@ -102,8 +102,8 @@ type Finding struct {
 	// MadeUp lists paths of values with the format password.
 	MadeUp []string `json:"madeUp,omitempty"`
 
-	limited bool   // the work budget is used up
-	words   string // human-readable
+	limited bool // the work budget is used up
+	words   string
 }
 
 // rule is nil for a sample.

@@ -184,7 +184,6 @@ func (a *actor) bounds() {
 	}
 }
 
-// one offers each bound that concerns the range as a separate action.
 func (a *actor) one(of *part, p editor.Piece, within int, text *crdedit.CRD) {
 	at, inRule := editor.RuleOf(p.Tree.At(within).Path)
 	report := of.report()
@@ -278,7 +277,6 @@ func overlaps(t *text, r protocol.Range, from, to int) bool {
 	return t.offset(r.Start) <= to && from <= t.offset(r.End)
 }
 
-// A replacement that may validate objects differently is not preferred.
 func (a *actor) lints(of *part, p editor.Piece, within int, text *crdedit.CRD) {
 	at, inRule := editor.RuleOf(p.Tree.At(within).Path)
 	report := of.report()

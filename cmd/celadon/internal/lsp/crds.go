@@ -22,7 +22,7 @@ import (
 type crds struct {
 	mu      sync.Mutex
 	objects *verdict.Decider
-	files   map[string][]read // by path
+	files   map[string][]read
 	names   map[string][]read // by name; the first is in force
 	changed atomic.Int64      // number of additions, replacements, and removals of CRDs
 }
@@ -30,7 +30,7 @@ type crds struct {
 type read struct {
 	resource.Read
 	file string
-	sum  [sha256.Size]byte // of the JSON
+	sum  [sha256.Size]byte
 }
 
 // The CRD of the result is nil if the document is not a valid CRD.

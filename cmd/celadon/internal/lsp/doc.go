@@ -1,7 +1,6 @@
 // Package lsp implements celadon lsp, a language server for CRDs with CEL rules, their objects, policies,
-// test suites, and, in trusted workspaces, Go markers. The findings for a file are the same as from celadon
-// vet, check, and test, applied to its text in the editor, except for lints about missing policies and
-// bindings, which may be in other files.
+// test suites, and, in trusted workspaces, Go markers. It reports the findings of celadon vet, check, and test for
+// the text in the editor, without lints about missing policies and bindings, which may be in other files.
 package lsp
 
 // How it works. The goroutine that reads calls the server. Notifications change the documents there.

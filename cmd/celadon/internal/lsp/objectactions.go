@@ -62,7 +62,6 @@ func (a *actor) rename(p editor.Piece, spot *position.Spot, names []string) {
 	}
 }
 
-// offeredValues limits the offered values if no enum value is similar.
 const offeredValues = 5
 
 // change offers enum values instead of a value that is not in the enum.
@@ -71,7 +70,7 @@ func (a *actor) change(p editor.Piece, path position.Path, s *apiextensionsv1.JS
 	if at == nil || at.Kind != position.Scalar || !at.Known || s.Type != "string" {
 		return
 	}
-	if key == nil { // an item of a list
+	if key == nil {
 		key = at
 	}
 	known := assist.EnumStrings(s)

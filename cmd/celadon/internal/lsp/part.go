@@ -45,7 +45,7 @@ type part struct {
 
 	crd      *crdPart
 	findings []protocol.Diagnostic
-	omitted  int // findings that are not in the list
+	omitted  int
 
 	uri  string
 	text *text
@@ -53,7 +53,7 @@ type part struct {
 
 // split splits a file as vet and check do.
 func split(name, uri string, t *text) (parts []*part) {
-	var starts, ends []int // of the YAML documents
+	var starts, ends []int
 	for start, end := range decode.Documents(t.bytes) {
 		starts, ends = append(starts, start), append(ends, end)
 	}

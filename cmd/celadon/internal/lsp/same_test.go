@@ -79,7 +79,7 @@ func checkLog(t *testing.T, crd, object string) []message {
 
 var levels = map[protocol.Severity]string{protocol.Error: "error", protocol.Warning: "warning", protocol.Information: "note"}
 
-// For an expression that does not compile, the range must cover the wrong word.
+// If an error quotes the wrong word of an expression, the range must cover that word.
 func same(t *testing.T, name, content string, got []protocol.Diagnostic, want []message) (words int) {
 	t.Helper()
 	if len(want) > maxFindings {
@@ -136,8 +136,8 @@ var boilerplate = regexp.MustCompile(`^(?:\S+ .*is (?:invalid|denied): |would fo
 // notAPoint matches first lines that begin with words that the server's messages share.
 var notAPoint = regexp.MustCompile(`strict decoding error|compilation failed: |ERROR: <input>| is invalid: |^(?:spec\S*: )?(?:Invalid value|Forbidden|Required value|Unsupported value)\b`)
 
-// onePerMessage drops the diagnostics about unknown fields after the first, because they share a message of
-// the server.
+// onePerMessage drops the diagnostics of a strict decoding error after the first, because they share a message of the
+// server.
 func onePerMessage(list []protocol.Diagnostic) (one []protocol.Diagnostic) {
 	for _, d := range list {
 		if n := len(one); n > 0 && strings.Contains(d.Message, "strict decoding error: ") && fullText(one[n-1]) == fullText(d) {

@@ -44,7 +44,7 @@ type server struct {
 	vet        *vet.Reviewer
 	goReviewer *vet.GoReviewer
 	client     *protocol.Initialize // nil before the request initialize
-	docs       map[string]*document // by URI
+	docs       map[string]*document
 	// news is closed and replaced when waiting requests must check their needs again.
 	news     chan struct{}
 	searches int  // running searches for CRDs in workspace folders

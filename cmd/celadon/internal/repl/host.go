@@ -30,7 +30,7 @@ import (
 
 type host struct {
 	command.Streams
-	given *pflag.FlagSet // the command line
+	given *pflag.FlagSet
 	// opened is set when the files of the command line have been read. From then on, files are named by lines
 	// of the session, which can come from an untrusted file.
 	opened bool

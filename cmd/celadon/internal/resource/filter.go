@@ -67,7 +67,7 @@ func (f *Filter) found(doc *input.Document) bool {
 // Notes returns the notes about ignored chart templates and about kustomizations.
 func (f *Filter) Notes() []error { return append(f.ChartNotes(), f.Kustomizations.Notes()...) }
 
-// ChartNotes returns a note about each chart whose templates were ignored.
+// ChartNotes returns a note about each chart for which Reason returned ChartTemplate.
 func (f *Filter) ChartNotes() (notes []error) {
 	f.charts.Range(func(folder, _ any) bool {
 		const note = "%s: the templates of this Helm chart are ignored: check the output of helm template %[1]s"

@@ -210,8 +210,7 @@ func isRemote(path string) bool {
 	return strings.Contains(path, "://") || strings.Contains(host, ":") || strings.Contains(path, "?ref=") || host == "github.com"
 }
 
-// Notes returns a note about the ignored patches, one about invalid resources, and one about resources that are
-// not below the roots.
+// Notes returns notes about ignored patches, invalid resources, and resources that are not below the roots.
 func (k *Kustomizations) Notes() (notes []error) {
 	if k == nil {
 		return nil

@@ -241,7 +241,7 @@ func costOf(d *admission.Decision) (cost int64) {
 	return cost
 }
 
-// maxName is longer than any name that an API server sends.
+// maxName is longer than any valid name of an object.
 const maxName = 512
 
 func short(text string) string { return preview.Bytes(text, maxName) }

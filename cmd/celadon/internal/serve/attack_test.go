@@ -103,8 +103,7 @@ func (v *victim) memory(name string) int64 {
 	return kib << 10
 }
 
-// under sends a hundred honest reviews per second during an attack on each of a.connections
-// connections, and checks the responses.
+// under sends honest reviews during an attack on each of a.connections connections.
 func (v *victim) under(a siege, once func(context.Context)) {
 	v.t.Helper()
 	ctx, cancel := context.WithTimeout(v.t.Context(), a.lasts)
@@ -252,9 +251,8 @@ func TestAttackServeSilence(t *testing.T) {
 	})
 }
 
-// TestAttackServeFull checks honest reviews while all other connections hold the most memory that a
-// connection can hold without counting as large: a header with many fields, complete or not, and the
-// longest small body.
+// TestAttackServeFull checks honest reviews while all other connections hold memory without counting as large: an
+// incomplete header with many fields, or a long header and a small body without its last byte.
 func TestAttackServeFull(t *testing.T) {
 	t.Parallel()
 	a := newSiege()

@@ -33,7 +33,7 @@ type authorities struct {
 	pool *x509.CertPool
 }
 
-// If the file is invalid, load keeps the previous authorities. changed has attributes for the log.
+// On an error, load keeps the previous authorities. changed has attributes for the log.
 func (c *clientCA) load() (changed []any, err error) {
 	data, err := os.ReadFile(c.file)
 	if err != nil {

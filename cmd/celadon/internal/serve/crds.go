@@ -51,10 +51,10 @@ func (r *reading) left(digest []byte) time.Duration {
 	return r.grace - now.Sub(r.since)
 }
 
-// load applies the CRDs at the paths as one change. It removes a CRD that is gone only if everything
-// was read, some CRD is left, and the content has been the same for at least grace. Otherwise a file
-// that is being written, and may be truncated at the end of a document, or a folder that is about to
-// be filled again, would disable checks. Until then, such CRDs are returned in missing.
+// load applies the CRDs at the paths as one change. It removes a CRD that is gone only if everything was read, some
+// CRD is left, and the content has been the same for at least grace. Otherwise a file that is being written, and may
+// be truncated at the end of a document, or a folder that is about to be filled again, would disable checks. If
+// everything was read, missing holds the CRDs that are kept until then.
 func (f *crdFolder) load() (problems []error, missing []string) {
 	before := f.digest
 	found, digest, problems := f.read()

@@ -24,8 +24,7 @@ import (
 
 type definition struct {
 	file, name string
-	// decode decodes the CRD on first use.
-	decode func() (*ruletest.CRD, error)
+	decode     func() (*ruletest.CRD, error)
 }
 
 func newDefinition(doc *input.Document) *definition {

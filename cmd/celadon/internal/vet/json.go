@@ -34,15 +34,15 @@ type CRDReport struct {
 	Name     string `json:"name"`
 	Accepted bool   `json:"accepted"`
 	Problem  string `json:"problem,omitempty"`
-	// Undecided is set if the CRD exceeds the work limit. Problem has the details.
+	// Undecided is set if the CRD exceeds the work limit and has no other error. Problem has the details.
 	Undecided bool `json:"undecided,omitempty"`
 	// ShortNames and Categories are other names in kubectl get.
 	ShortNames []string        `json:"shortNames,omitempty"`
 	Categories []string        `json:"categories,omitempty"`
 	Status     *finding.Status `json:"status,omitempty"`
 	Causes     []finding.Cause `json:"causes"`
-	// Strict lists the positions of unknown and duplicate keys, and Following the causes that the
-	// server would report once the other errors are fixed.
+	// Strict lists the positions of keys, and of values of the wrong type, that the server rejects when it decodes
+	// the CRD. Following lists the causes that the server would report once the other errors are fixed.
 	Strict    []finding.Location `json:"strict,omitempty"`
 	Following []finding.Cause    `json:"following,omitempty"`
 	// Panic is the part of a rule that makes the server panic, if known.
@@ -66,7 +66,7 @@ type lintReport struct {
 	File    string `json:"file,omitempty"`
 	Line    int    `json:"line,omitempty"`
 	Column  int    `json:"column,omitempty"`
-	// Witness, Proof, and Fixes are set with --find.
+	// Witness, Proof, and Fixes are set only with --find.
 	Witness *witnessReport `json:"witness,omitempty"`
 	Proof   string         `json:"proof,omitempty"`
 	Fixes   []fixReport    `json:"mends,omitempty"`

@@ -31,7 +31,7 @@ func goLocation(at markers.Position, line, field string, width int) finding.Loca
 	return finding.Location{File: at.File, Line: at.Line, Column: at.Column, Field: field, Excerpt: finding.NewExcerpt(line, at.Column-1, len(line), width, nil)}
 }
 
-// A field that is not found has a zero Location. The first excerpt.Shown locations have an excerpt.
+// A field that is not found has a zero Location. Only the first excerpt.Shown fields have an excerpt.
 func (one *vetted) inYAML(fields []string, width int) []finding.Location {
 	mapped := pathsOf(fields, func(field string) string { return resource.DocumentPath(one.doc, field) })
 	excerpts := one.excerpts(width)

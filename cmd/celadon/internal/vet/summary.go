@@ -30,7 +30,6 @@ type summary struct {
 	unknown int  // kinds with expressions that are not vetted
 }
 
-// oldSummary counts the CRDs of --old, and the vetted CRDs that replace one of them.
 type oldSummary struct {
 	CRDs    int `json:"crds"`
 	Matched int `json:"matched"`

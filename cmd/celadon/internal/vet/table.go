@@ -71,7 +71,7 @@ func (p *textPrinter) table(b *strings.Builder, rows []tableRow) {
 	}
 	for i, row := range rows {
 		line := strings.Repeat(" ", indent-1)
-		for i, cell := range row.numbers[:cells] { // right-aligned
+		for i, cell := range row.numbers[:cells] {
 			line += " " + strings.Repeat(" ", widths[i]-termwidth.Width(string(cell))) + string(cell)
 		}
 		if !narrow {

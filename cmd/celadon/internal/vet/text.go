@@ -18,7 +18,7 @@ type textPrinter struct {
 	out   *untrusted.Writer
 	all   bool
 	quiet bool
-	// width is the line width; 0 is unlimited.
+	// width is the width of the terminal, or 0 if it is unknown.
 	width   int
 	written bool
 }

@@ -62,7 +62,7 @@ type Change struct {
 	Text  string `json:"text"`
 }
 
-// Initialize is the first request of the editor.
+// Initialize holds the parameters of the first request of the editor.
 type Initialize struct {
 	ProcessID        *int            `json:"processId"`
 	RootURI          string          `json:"rootUri"`
@@ -176,7 +176,7 @@ const (
 	KindKeyword  = 14
 )
 
-// A CompletionList holds all proposals.
+// A CompletionList holds proposals.
 type CompletionList struct {
 	IsIncomplete bool             `json:"isIncomplete"` // always false, but required by the protocol
 	Items        []CompletionItem `json:"items"`

@@ -10,7 +10,6 @@ import (
 	"github.com/celadon-cel/celadon/repl"
 )
 
-// eval returns the report of celadon eval -o json.
 func (r *Service) eval(ctx context.Context, req *Request) (any, error) {
 	s, err := repl.NewSession(repl.Config{KubeVersion: req.KubeVersion, Subresource: req.Subresource})
 	if err != nil {

@@ -1,5 +1,5 @@
 // Package service implements the requests of the playground's page: bytes in, JSON out. It runs
-// natively (celadon playground), in a browser (make site), and in Node (make npm), with equal results.
+// natively (celadon playground), in a browser (make site), and in Node (make npm).
 //
 //	r := service.New()
 //	reply := r.Answer(ctx, []byte(`{"do":"check","crd":"…","object":"…"}`))

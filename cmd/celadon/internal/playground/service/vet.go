@@ -83,7 +83,7 @@ func (r *Service) vet(ctx context.Context, req *Request) (any, error) {
 }
 
 func noCRD(text string) crdProblem {
-	var other *input.Document // the first document
+	var other *input.Document
 	for other = range (input.Text{File: CRDFile, Data: []byte(text)}).Documents {
 		break
 	}

@@ -100,8 +100,8 @@ func (f *OrCommand) Open() (engine.Converter, error) {
 
 // command returns a converter that runs a program. The program is untrusted: its output is limited, and on Unix, its
 // process group is killed when the program ends or times out. A process that leaves the group, for example by setsid,
-// keeps running, because only a PID namespace could prevent that, and many machines do not permit them. However, its
-// output is not awaited.
+// keeps running, because only a PID namespace could prevent that, and many machines do not permit them. Its output is
+// awaited only for the time grace.
 func command(line string, timeout time.Duration) (engine.Converter, error) {
 	args := strings.Fields(line)
 	if len(args) == 0 {

@@ -249,7 +249,7 @@ func (p *Policies) Documents() []map[string]any {
 	return objects
 }
 
-// Hash writes the contents of all documents to w.
+// Hash writes the contents of Documents to w.
 func (p *Policies) Hash(w io.Writer) {
 	for _, doc := range p.documents {
 		data, err := doc.JSON()

@@ -34,7 +34,7 @@ type CRDs struct {
 	Problems []error
 	// Verdicts holds the reviewer's verdicts in the order of the files. It is empty without a reviewer.
 	Verdicts []*finding.CRD
-	// All holds the usable CRDs in the order of the files. Change does not update it.
+	// All holds the CRDs in the catalog, in the order of the files. Change does not update it.
 	All []*Definition
 	// Kept holds the objects that Use.Keep selects.
 	Kept []map[string]any
@@ -310,7 +310,6 @@ func (c *CRDs) Wanted(wanted func(plural, kind string) bool) (crds []*apiextensi
 // Knows reports whether there is a CRD for a kind.
 func (c *CRDs) Knows(kind schema.GroupKind) bool { return c.catalog.Find(kind) != nil }
 
-// find returns the compiled definition of a kind, or nil if the kind has no usable CRD.
 func (c *CRDs) find(gk schema.GroupKind) *Definition {
 	def := c.byEntry[c.catalog.Find(gk)]
 	if def == nil {

@@ -66,8 +66,8 @@ type Config struct {
 	// Selector, if not nil, selects the custom resources that are reported.
 	Selector fields.Selector
 
-	// Locate adds positions and excerpts for a report of Width columns; 0 is unlimited. Explain adds the values in
-	// failed rules. Trace adds each rule that ran.
+	// Locate adds positions and excerpts for a report of Width columns; 0 is the default width. Explain adds the
+	// values in failed rules. Trace adds each rule that ran.
 	Locate, Explain, Trace bool
 	Width                  int
 	// These add data about accepted objects: the persisted object, its selectable fields, the difference between the
@@ -157,7 +157,6 @@ func someOf(set *sync.Map) string {
 
 const maxNoted = 5
 
-// A decision is a document on its way through the stages.
 type decision struct {
 	*Decider
 	doc    *input.Document

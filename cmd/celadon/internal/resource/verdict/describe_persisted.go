@@ -23,7 +23,7 @@ type view struct {
 }
 
 type parsedView struct {
-	table         *finding.Table // of kubectl get
+	table         *finding.Table
 	columns       *crdfields.Columns
 	selectable    *crdfields.Selectable
 	errSelectable error

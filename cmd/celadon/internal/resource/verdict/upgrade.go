@@ -102,9 +102,10 @@ func silent(ctx context.Context, before, now *Definition, update engine.Request,
 	return changes
 }
 
-// kept returns an object as the CRDs before and after a change persist it in an update that changes nothing. unchanged
-// is the result of that update under the new CRD. If either CRD rejects the update, both objects are returned as read.
-// Metadata is omitted, because CRDs do not change it. The results are nil if the object cannot be read.
+// kept returns an object as the CRDs before and after a change persist it in an update that changes nothing.
+// unchanged is the result of that update under the new CRD. If either CRD does not accept the update, both objects
+// are returned as read. Metadata is omitted, because CRDs do not change it. The results are nil if the object cannot
+// be read.
 func kept(ctx context.Context, before, after *engine.Engine, update engine.Request, unchanged *engine.Result) (was, is map[string]any) {
 	update.Trace = false
 	is = unchanged.Object

@@ -31,7 +31,6 @@ type edit struct {
 
 type counts struct{ crds, keys, bounds, rules int }
 
-// piece is a document of the file: a CRD, or a List of them.
 type piece struct {
 	start  int // in the file
 	before []byte

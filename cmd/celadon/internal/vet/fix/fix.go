@@ -32,7 +32,7 @@ import (
 type Config struct {
 	// Vet vets a document. It returns nil if the document is not a readable CRD.
 	Vet func(context.Context, *input.Document) (*Vetted, error)
-	// Out receives the diffs, Err a line per file. Both are wrapped in untrusted.Writer.
+	// Out receives the diffs, and Err the other messages. Both are wrapped in untrusted.Writer.
 	Out, Err io.Writer
 	// DryRun shows the diffs without writing files.
 	DryRun bool
@@ -56,7 +56,7 @@ type Fixer struct {
 	cfg      Config
 	out, err io.Writer
 	file     string
-	crds     []crd // of file
+	crds     []crd
 	sum      Summary
 }
 
