@@ -142,7 +142,6 @@ func (o *Options) selects(r engine.RuleRef) bool {
 
 func (o *Options) samples() bool { return o.Full || o.Minimal }
 
-// whole reports whether a sample of the CRD is wanted in addition to its rules.
 func (o *Options) whole() bool { return o.Want == "all" && !o.at }
 
 type selectable struct {

@@ -271,7 +271,6 @@ func countFound(counts map[*int]*PolicyFinding) {
 	}
 }
 
-// f may be nil.
 func (f *PolicyFinding) unknown() bool { return f != nil && f.Status == search.Unknown }
 
 // undecided reports whether the verdict on some requests is unknown, or the search ended early. f may be nil.

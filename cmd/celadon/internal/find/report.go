@@ -172,7 +172,6 @@ func (s *Summary) add(part *CRDPart) {
 	}
 }
 
-// f may be nil.
 func (f *Finding) acceptsNothing() bool {
 	return f != nil && f.Status == analysis.Never && f.ForbiddenPath == ""
 }

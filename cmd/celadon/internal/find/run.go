@@ -230,7 +230,6 @@ type versionSearch struct {
 	work   *work.Meter // of questions about policies
 }
 
-// run returns nil if there are no questions about the version.
 func (v *versionSearch) run() (*VersionPart, error) {
 	a, err := analysis.New(v.crd, v.engine, v.name, analysis.Config{Steps: v.o.Steps, Seed: v.o.Seed, CostProof: v.costs})
 	if err != nil {

@@ -151,7 +151,6 @@ func (e *expression) edited(p editor.Piece, edits []assist.Edit) ([]byte, error)
 	return e.Tree.Edit(position.Set(e.At.Path, want))
 }
 
-// bounds offers the fixes of celadon vet.
 func (a *actor) bounds() {
 	var all []protocol.TextEdit
 	var advised []fixFilter

@@ -33,7 +33,6 @@ type read struct {
 	sum  [sha256.Size]byte
 }
 
-// The CRD of the result is nil if the document is not a valid CRD.
 func newRead(file string, doc *input.Document) read {
 	data, _ := doc.JSON()
 	return read{resource.One(doc), file, sha256.Sum256(data)}

@@ -128,7 +128,6 @@ func (s *server) sendDiagnostics(uri string, version *int32, list []protocol.Dia
 	_ = s.conn.Notify("textDocument/publishDiagnostics", p)
 }
 
-// pathOf returns the path of a file URI, or else the URI.
 func pathOf(uri string) string {
 	u, err := url.Parse(uri)
 	if err != nil || u.Scheme != "file" || u.Path == "" {

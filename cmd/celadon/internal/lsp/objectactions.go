@@ -64,7 +64,6 @@ func (a *actor) rename(p editor.Piece, spot *position.Spot, names []string) {
 
 const offeredValues = 5
 
-// change offers enum values instead of a value that is not in the enum.
 func (a *actor) change(p editor.Piece, path position.Path, s *apiextensionsv1.JSONSchemaProps) {
 	key, at := p.Tree.Find(path)
 	if at == nil || at.Kind != position.Scalar || !at.Known || s.Type != "string" {

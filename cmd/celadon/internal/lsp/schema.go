@@ -23,7 +23,7 @@ import (
 
 type objectAt struct {
 	editor.Piece
-	within  int // offset in the piece
+	within  int
 	crd     *part
 	version int
 	root    *apiextensionsv1.JSONSchemaProps
@@ -113,7 +113,6 @@ func (o *objectAt) bounds(steps []engine.Step, s *apiextensionsv1.JSONSchemaProp
 	return assist.Bounds(node.Decl, s)
 }
 
-// schemaType returns the type of a value in the terms of celadon docs and find.
 func schemaType(s *apiextensionsv1.JSONSchemaProps) string {
 	text := wordsOf(s).Kind()
 	if s.Nullable {

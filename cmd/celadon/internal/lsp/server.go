@@ -35,7 +35,7 @@ type server struct {
 	crds   crds
 	ctx    context.Context
 
-	configuring sync.Mutex // held while settings change
+	configuring sync.Mutex
 
 	mu         sync.Mutex // guards the fields below up to exited
 	settings   settings

@@ -153,7 +153,6 @@ func (t *text) trimmedEnd(offset int) int {
 	return end - len(t.bytes[offset:end]) + len(bytes.TrimRight(t.bytes[offset:end], " \t\r"))
 }
 
-// line returns the range of a line from its first word, without trailing white space.
 func (t *text) line(line int) protocol.Range {
 	from := t.offsetAt(max(1, line), 0)
 	return t.rangeOf(from, t.trimmedEnd(from))

@@ -23,7 +23,6 @@ var (
 	errLate    = &jsonrpc.Error{Code: serverCanceled, Message: "the document is still being analyzed: try again"}
 )
 
-// A need is the set of conditions under which a request can be served.
 type need uint8
 
 const (

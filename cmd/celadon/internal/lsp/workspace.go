@@ -19,7 +19,7 @@ import (
 
 // Limits of the walk for CRDs. The workspace is untrusted, and the user may open the root of a disk.
 const (
-	maxEntries = 200_000   // files and folders that are visited
+	maxEntries = 200_000
 	maxFile    = 16 << 20  // bytes of a file
 	maxRead    = 512 << 20 // bytes of all files
 	maxDepth   = 32
@@ -35,7 +35,7 @@ type walk struct {
 	folder  fs.FS
 	entries int
 	read    int64 // bytes
-	found   int   // CRDs
+	found   int
 	changed map[schema.GroupKind]bool
 }
 

@@ -28,10 +28,10 @@ type Kustomizations struct {
 
 	mu      sync.Mutex
 	folders map[string]*kustomization // nil for a folder without one
-	entries int                       // in all files
-	ignored map[string]bool           // the patches that were found
-	outside map[string]bool           // the resources that are not below the roots
-	invalid map[string]bool           // the folders of kustomizations with resources that are invalid
+	entries int
+	ignored map[string]bool
+	outside map[string]bool // the resources that are not below the roots
+	invalid map[string]bool // the folders of kustomizations with resources that are invalid
 }
 
 // NewKustomizations returns the kustomizations below roots, the paths that the user named.

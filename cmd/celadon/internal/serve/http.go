@@ -42,7 +42,6 @@ const (
 	stopTimeout = maxTimeout + 5*time.Second
 )
 
-// A decide is a Set's Validate or Mutate.
 type decide func(context.Context, *admissionv1.AdmissionRequest) (*admission.Decision, error)
 
 type server struct {

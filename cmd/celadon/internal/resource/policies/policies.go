@@ -229,7 +229,7 @@ func expressionIn(v any, path, list string, index int, condition string) (field,
 			continue
 		}
 		field = fmt.Sprintf("%s.%s[%d].", path, list, i)
-		for _, patch := range []string{"applyConfiguration", "jsonPatch"} { // of a mutation
+		for _, patch := range []string{"applyConfiguration", "jsonPatch"} {
 			if of, ok := one[patch].(map[string]any); ok {
 				one, field = of, field+patch+"."
 			}

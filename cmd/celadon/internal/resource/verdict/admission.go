@@ -173,7 +173,6 @@ func (d *decision) located(x policyrequest.Explanation) policyrequest.Explanatio
 	return x
 }
 
-// resource is the resource that a policy denies, or "".
 func denied(status *metav1.Status, resource string) outcome {
 	out := outcome{verdict: finding.Invalid, denied: resource, status: statusOf(status)}
 	if status.Details != nil {

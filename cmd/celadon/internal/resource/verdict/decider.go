@@ -140,7 +140,6 @@ func (d *Decider) Notes() []error {
 	})
 }
 
-// The values of set may be numbers of requests.
 func someOf(set *sync.Map) string {
 	var names []string
 	set.Range(func(key, value any) bool {
@@ -177,7 +176,7 @@ type decision struct {
 // An outcome is the verdict of a stage, and the reason. Without a verdict, the next stage follows.
 type outcome struct {
 	verdict   string
-	problem   string // why the object is not decided
+	problem   string
 	limit     *engine.WorkLimitError
 	bug       error
 	operation string // if it differs from the report's

@@ -273,7 +273,6 @@ func (d *Decider) Settle(r *finding.Object) {
 	}
 }
 
-// Settle may remove the values that explain adds.
 func (d *decision) explain(ctx context.Context, res *engine.Result, secrets secret.Texts) {
 	r, first := d.report, res.Causes[:min(excerpt.Shown, len(res.Causes))]
 	all, err := d.def.explainer.Explain(ctx, res.Prepared, first, d.explained.Allowance())

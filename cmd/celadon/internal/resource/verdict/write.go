@@ -15,7 +15,6 @@ import (
 	"github.com/celadon-cel/celadon/x/apply"
 )
 
-// decide returns an outcome with a verdict.
 func (d *decision) decide(ctx context.Context) outcome {
 	switch {
 	case d.builtin != nil:
