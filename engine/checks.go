@@ -17,7 +17,6 @@ import (
 	"github.com/celadon-cel/celadon/engine/x/schema"
 )
 
-// checkCreate runs the checks of a create in the API server's order.
 func (w *write) checkCreate() {
 	values, plain := w.version.values, w.plainMetadata()
 	errs := w.typeMeta()
@@ -40,8 +39,7 @@ func (w *write) checkCreate() {
 	}
 }
 
-// checkUpdate runs the checks of an update in the API server's order. For a status update, only the
-// status is validated against the schema.
+// For a status update, the API server validates only the status against the schema.
 func (w *write) checkUpdate() {
 	values, plain := w.version.values, w.plainMetadata() && w.unchangedMetadata()
 	whole := w.req.Subresource != "status"
@@ -81,7 +79,7 @@ func (w *write) changedStatus() field.ErrorList {
 	return w.changed(w.version.status, path, status, w.old.Object["status"])
 }
 
-// changed validates v against s. If the write is ratcheted, errors in values equal to old are ignored.
+// changed validates v against s. If the write is ratcheted, errors in unchanged values are ignored.
 func (w *write) changed(s *schema.Schema, path *field.Path, v, old any) field.ErrorList {
 	if !w.ratcheted() {
 		return w.decided(s.Validate(path, v))
@@ -89,7 +87,7 @@ func (w *write) changed(s *schema.Schema, path *field.Path, v, old any) field.Er
 	return w.decided(s.ValidateUpdate(path, v, old))
 }
 
-// unchanged returns the errors of an accepted update that its checks ignored. It returns nil without ratcheting.
+// The update was accepted, so the server ignored every error that a full validation finds.
 func (w *write) unchanged() (ignored []finding) {
 	if !w.ratcheted() {
 		return nil
@@ -108,7 +106,6 @@ func (w *write) unchanged() (ignored []finding) {
 	return ignored
 }
 
-// ratcheted reports whether ratcheting applies, so that errors about unchanged values do not reject the update.
 func (w *write) ratcheted() bool {
 	if w.engine.info.Config.NoRatcheting {
 		return false
@@ -116,8 +113,7 @@ func (w *write) ratcheted() bool {
 	return w.req.Subresource != "status" || w.engine.server.has(ratchetsStatus)
 }
 
-// decided returns errs, unless they consist of the error of a schema that exceeds the work limit.
-// That error makes the write undecided, so it is moved to w.unknown.
+// decided moves the error of a schema that exceeds the work limit to w.unknown, because it makes the write undecided.
 func (w *write) decided(errs field.ErrorList) field.ErrorList {
 	if len(errs) != 1 || errs[0].Origin != schema.WorkLimit {
 		return errs
@@ -126,7 +122,7 @@ func (w *write) decided(errs field.ErrorList) field.ErrorList {
 	return nil
 }
 
-// listTypes checks sets and map lists. It returns no errors if the old object already had errors.
+// As in the API server, errors do not count if the old object already had some.
 func (w *write) listTypes() field.ErrorList {
 	errs := w.version.values.ListTypes(nil, w.obj.Object)
 	if len(errs) > 0 && len(w.version.values.ListTypes(nil, w.old.Object)) > 0 {
@@ -135,15 +131,14 @@ func (w *write) listTypes() field.ErrorList {
 	return errs
 }
 
-// plainMetadata reports whether the object's metadata is plain and valid, apart from the comparison
-// with the old object. If it returns false, the metadata may still be valid.
+// plainMetadata reports whether the metadata is known to be plain and valid on its own. If it returns false, the
+// metadata may still be valid.
 func (w *write) plainMetadata() bool {
 	meta, ok := w.obj.Object["metadata"].(map[string]any)
 	return ok && plainMetadata(meta) && validMetadata(meta, w.engine.info.Namespaced)
 }
 
-// unchangedMetadata reports whether the old metadata is plain and the update keeps the fields that
-// must not change. A false result may be wrong.
+// unchangedMetadata may return false although the metadata is unchanged.
 func (w *write) unchangedMetadata() bool {
 	meta, _ := w.obj.Object["metadata"].(map[string]any)
 	old, ok := w.old.Object["metadata"].(map[string]any)
@@ -162,8 +157,8 @@ func (w *write) unchangedMetadata() bool {
 
 const rulesSkipped = "some validation rules were not checked because the object was invalid; correct the existing errors to complete validation"
 
-// rules runs the rules, unless earlier errors show that the object does not have the types and
-// sizes that rules rely on.
+// rules runs the rules, unless earlier errors show that the object does not have the types and sizes that rules rely
+// on.
 func (w *write) rules(earlier field.ErrorList) {
 	if w.version.rules().root == nil {
 		return
@@ -189,7 +184,6 @@ func (w *write) rules(earlier field.ErrorList) {
 	w.findings = append(w.findings, run.findings...)
 }
 
-// blocksRules reports whether rules do not run because of err.
 func (s server) blocksRules(err *field.Error) bool {
 	switch err.Type {
 	case field.ErrorTypeRequired, field.ErrorTypeTooLong, field.ErrorTypeTooMany, field.ErrorTypeTypeInvalid:
@@ -212,7 +206,6 @@ func (w *write) typeMeta() field.ErrorList {
 
 var metadataPath = field.NewPath("metadata")
 
-// newMeta validates the metadata of a new object as the API server's custom resource strategy does.
 func (w *write) newMeta() field.ErrorList {
 	meta, errs := w.strategyMeta(w.obj)
 	if len(errs) > 0 {
@@ -222,7 +215,6 @@ func (w *write) newMeta() field.ErrorList {
 	return check.Distinct(check.Create(meta, w.engine.info.Namespaced, metavalidation.NameIsDNSSubdomain, metadataPath))
 }
 
-// updatedMeta is newMeta for an update.
 func (w *write) updatedMeta() field.ErrorList {
 	meta, errs := w.strategyMeta(w.obj)
 	if len(errs) > 0 {
@@ -236,7 +228,6 @@ func (w *write) updatedMeta() field.ErrorList {
 	return check.Distinct(check.Update(versioned{meta}, old, metadataPath))
 }
 
-// strategyMeta returns the metadata of u in the form in which the strategy validates it.
 func (w *write) strategyMeta(u *unstructured.Unstructured) (metav1.Object, field.ErrorList) {
 	if !w.engine.server.has(decodedMetadata) {
 		return u, nil
@@ -256,15 +247,15 @@ func (w *write) strategyMeta(u *unstructured.Unstructured) (metav1.Object, field
 	return meta, nil
 }
 
-// commonMeta validates the metadata of an update as the API server does for every resource.
+// commonMeta checks the metadata again, as the API server does for every resource.
 func (w *write) commonMeta() field.ErrorList {
 	check := w.engine.server.metadata()
 	errs := check.Create(w.obj, w.engine.info.Namespaced, metadata.PathSegment, metadataPath)
 	return append(errs, check.Update(versioned{w.obj}, w.old, metadataPath)...)
 }
 
-// versioned is an object that always has a resourceVersion. Metadata validation requires it on update, but
-// objects from files lack it, and apply does not send it.
+// versioned always has a resourceVersion. Metadata validation requires it on update, but objects from files lack it,
+// and apply does not send it.
 type versioned struct{ metav1.Object }
 
 func (v versioned) GetResourceVersion() string { return cmp.Or(v.Object.GetResourceVersion(), "1") }

@@ -17,21 +17,17 @@ import (
 	"github.com/celadon-cel/celadon/engine/x/schema"
 )
 
-// A coercion selects how coerce brings an object into the form of a schema.
 type coercion struct {
-	// repair drops malformed metadata, as reading from storage does. Otherwise malformed metadata
-	// is an error.
+	// repair drops malformed metadata, as reading from storage does. Otherwise malformed metadata is an error.
 	repair bool
 	track  bool
-	// fill applies defaults; noStatus does not add a missing status.
+	// noStatus does not add a missing status when filling in defaults.
 	fill, noStatus bool
-	// done is set if everything but the metadata already has the form of the schema.
-	done bool
+	done           bool
 }
 
-// coerce prunes an object as the API server does after decoding it from a request or from storage.
-// It does not modify obj; the result may share memory with it. Unknown fields are in the server's
-// order.
+// coerce prunes an object as the API server does after decoding it from a request or from storage. It does not modify
+// obj; the result may share memory with it.
 func (e *Engine) coerce(obj map[string]any, v *crdVersion, c coercion) (coerced map[string]any, unknown []string, err error) {
 	if _, err := stringField(obj, "kind"); err != nil {
 		return nil, nil, err
@@ -64,8 +60,7 @@ func (e *Engine) coerce(obj map[string]any, v *crdVersion, c coercion) (coerced 
 	return withMetadata(coerced, obj, meta), unknown, nil
 }
 
-// withMetadata returns coerced with meta as its metadata, or unchanged if meta is nil. It does not
-// modify original.
+// withMetadata does not modify original. If meta is nil, it returns coerced unchanged.
 func withMetadata(coerced, original, meta map[string]any) map[string]any {
 	if meta == nil {
 		return coerced
@@ -80,13 +75,11 @@ func withMetadata(coerced, original, meta map[string]any) map[string]any {
 	return coerced
 }
 
-// sameMapping reports whether a and b are the same map, not whether their contents are equal.
+// sameMapping compares the identity of maps, not their contents.
 func sameMapping(a, b map[string]any) bool {
 	return reflect.ValueOf(a).UnsafePointer() == reflect.ValueOf(b).UnsafePointer()
 }
 
-// metadata returns the object's metadata as decoding it into ObjectMeta and encoding it again
-// produces it.
 func (c coercion) metadata(obj map[string]any) (meta map[string]any, unknown []string, err error) {
 	raw, ok := obj["metadata"]
 	if !ok {
@@ -103,7 +96,6 @@ func (c coercion) metadata(obj map[string]any) (meta map[string]any, unknown []s
 	return meta, unknown, err
 }
 
-// body prunes everything but the object's own metadata, and applies defaults if c.fill is set.
 func (c coercion) body(obj map[string]any, v *crdVersion) (coerced map[string]any, unknown []string, err error) {
 	if v == nil {
 		coerced, unknown = withoutFields(obj)
@@ -132,7 +124,6 @@ func withoutFields(obj map[string]any) (left map[string]any, unknown []string) {
 	return left, unknown
 }
 
-// stringField returns a string field of the root, or "" if it is missing.
 func stringField(obj map[string]any, name string) (string, error) {
 	v, ok := obj[name]
 	if !ok {
@@ -145,10 +136,9 @@ func stringField(obj map[string]any, name string) (string, error) {
 	return s, nil
 }
 
-// received decodes, prunes, and defaults the request's object, and returns the findings of strict
-// decoding. A merged object is only decoded. If the server cannot decode the object, failed is set,
-// and obj holds as much as could be decoded. Unless whole is set, a missing status that the write
-// does not use gets no default.
+// received decodes, prunes, and defaults the request's object, and returns the findings of strict decoding. A merged
+// object is only decoded. If failed is set, obj holds as much as could be decoded. Unless whole is set, a missing
+// status that the write does not use gets no default.
 func (e *Engine) received(req *Request, whole bool) (obj map[string]any, strict []StrictError, failed *decodeFailure, err error) {
 	obj, strict, failed, err = e.decode(req)
 	if failed != nil || err != nil || req.Merged {
@@ -184,8 +174,7 @@ func (e *Engine) owns(obj map[string]any) bool {
 	return group == e.info.GroupKind.Group && obj["kind"] == e.info.GroupKind.Kind
 }
 
-// wrongVersion returns the server's response to an object whose apiVersion has no endpoint in the
-// CRD, or nil if it has an endpoint.
+// wrongVersion returns nil if the CRD serves the object's version.
 func (e *Engine) wrongVersion(obj map[string]any) *metav1.Status {
 	if e.endpoint(obj) != nil {
 		return nil
@@ -194,7 +183,6 @@ func (e *Engine) wrongVersion(obj map[string]any) *metav1.Status {
 	return respond.BadRequest("the API version in the data (%s) does not match the expected API version (%s)", gv, runtimeschema.GroupVersion{Group: e.info.GroupKind.Group, Version: e.preferred()})
 }
 
-// endpoint returns the served version that accepts the object, or nil if no version does.
 func (e *Engine) endpoint(obj map[string]any) *crdVersion {
 	gv, _ := runtimeschema.ParseGroupVersion(asString(obj["apiVersion"]))
 	if v := e.versions[gv.Version]; gv.Group == e.info.GroupKind.Group && v != nil && v.served {
@@ -203,7 +191,7 @@ func (e *Engine) endpoint(obj map[string]any) *crdVersion {
 	return nil
 }
 
-// preferred returns the served version that clients use by default, or "" if none is served.
+// preferred returns the served version that clients use by default, or "".
 func (e *Engine) preferred() string {
 	if len(e.info.Served) == 0 {
 		return ""
@@ -231,8 +219,7 @@ func (r *Request) fieldValidation() string {
 	return r.FieldValidation
 }
 
-// checkTypes returns an error that names the first value in v that is not decoded JSON. v must
-// contain such a value.
+// checkTypes returns an error that names a value in v that is not decoded JSON. v must contain such a value.
 func checkTypes(path string, v any) error {
 	switch v := v.(type) {
 	case map[string]any:
@@ -251,8 +238,7 @@ func checkTypes(path string, v any) error {
 	return fmt.Errorf("%s: Go type %T in the request's object (want a type that engine.Decode returns: map[string]any, []any, string, int64, float64, bool, or nil)", path, v)
 }
 
-// stored returns the old object as the server reads it from storage in version v: converted to the
-// storage version, defaulted there, without malformed metadata, and converted to v.
+// stored returns the old object as the server reads it from storage in version v.
 func (e *Engine) stored(ctx context.Context, old map[string]any, v *crdVersion) (map[string]any, error) {
 	if !schema.Decoded(old) {
 		return nil, checkTypes("", old)
@@ -274,9 +260,8 @@ func (e *Engine) stored(ctx context.Context, old map[string]any, v *crdVersion) 
 	return e.readBack(ctx, kept, v, false)
 }
 
-// persisted returns an accepted object as a later read in its version returns it (read) and as it
-// is stored (kept). If prepared is set, obj already has the form of v, except that its status may
-// have been removed.
+// persisted returns an accepted object as a later read in its version returns it (read) and as it is stored (kept).
+// If prepared is set, obj already has the form of v, except that its status may have been removed.
 func (e *Engine) persisted(ctx context.Context, obj map[string]any, v *crdVersion, prepared bool) (read, kept map[string]any, err error) {
 	home := e.storageVersionOf(v)
 	if kept, err = e.converted(ctx, obj, home); err != nil {
@@ -290,7 +275,6 @@ func (e *Engine) persisted(ctx context.Context, obj map[string]any, v *crdVersio
 	return read, kept, err
 }
 
-// storageVersionOf returns the version in which objects of v are stored, as far as it can be determined.
 func (e *Engine) storageVersionOf(v *crdVersion) *crdVersion {
 	if e.webhook && e.info.Config.Converter == nil {
 		return v // the webhook's result is unknown
@@ -298,8 +282,8 @@ func (e *Engine) storageVersionOf(v *crdVersion) *crdVersion {
 	return e.storage
 }
 
-// readBack reads an object from storage in version v. The result may share memory with kept. If
-// done is set, only the metadata is processed before the conversion.
+// readBack reads an object from storage in version v. The result may share memory with kept. If done is set, only the
+// metadata is processed before the conversion.
 func (e *Engine) readBack(ctx context.Context, kept map[string]any, v *crdVersion, done bool) (map[string]any, error) {
 	read, _, err := e.coerce(kept, e.storageVersionOf(v), coercion{repair: true, fill: true, done: done})
 	if err != nil {
@@ -308,8 +292,6 @@ func (e *Engine) readBack(ctx context.Context, kept map[string]any, v *crdVersio
 	return e.converted(ctx, read, v)
 }
 
-// converted returns an object as the CRD's conversion converts it to v. It is pruned if the
-// conversion changes it.
 func (e *Engine) converted(ctx context.Context, obj map[string]any, v *crdVersion) (map[string]any, error) {
 	converted, err := e.inVersion(ctx, obj, v)
 	if err != nil || e.webhook || sameMapping(converted, obj) {

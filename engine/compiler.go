@@ -10,7 +10,6 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// A compiler compiles a CRD or a single schema. All versions share declarations and expressions.
 type compiler struct {
 	cfg     Config
 	server  server
@@ -61,7 +60,6 @@ func (c *compiler) err() error {
 	return &CompileErrors{Errors: c.errs}
 }
 
-// bug returns p, a panic while compiling, as an error. It names the current rule, if any.
 func (c *compiler) bug(p any) error {
 	if c == nil {
 		return internalError(p)
@@ -69,7 +67,6 @@ func (c *compiler) bug(p any) error {
 	return bugOf(c.at, p)
 }
 
-// compile compiles the rules of s, whose declaration is d. Errors name version.
 func (c *compiler) compile(version string, s *schema.Structural, d *types.Decl) (*Rules, error) {
 	c.version = version
 	r := &Rules{schema: s, server: c.server, ratchet: !c.cfg.NoRatcheting}
@@ -87,10 +84,9 @@ func (c *compiler) compile(version string, s *schema.Structural, d *types.Decl) 
 // Config configures an engine. The zero value behaves like the API server of the newest Kubernetes
 // version that this build supports.
 type Config struct {
-	// KubeVersion is the Kubernetes minor to emulate, such as "1.33". If it is empty, the newest
-	// supported minor is used. It determines which CEL functions exist, how objects are validated,
-	// whether updates are ratcheted (since 1.30), and the messages of causes, whatever Kubernetes release
-	// is linked.
+	// KubeVersion is the Kubernetes minor to emulate, such as "1.33". If it is empty, the newest supported minor is
+	// used. It determines, for example, which CEL functions exist, how objects are validated, and the messages of
+	// causes. The linked Kubernetes release does not matter.
 	KubeVersion string
 	// Limits overrides the API server's cost limits. Zero fields keep the server's limits.
 	Limits cost.Limits
@@ -99,8 +95,8 @@ type Config struct {
 	// Subtree is used by CompileRules only. If it is set, the schema is not the root of a resource,
 	// so apiVersion, kind, and metadata are not added to it.
 	Subtree bool
-	// NoRatcheting validates updates as strictly as creates, like a server whose feature gate
-	// CRDValidationRatcheting is off. Before 1.30, updates are always validated like this.
+	// NoRatcheting validates updates as strictly as creates, like a server whose feature gate CRDValidationRatcheting
+	// is off. Before 1.30, updates are always validated like this.
 	NoRatcheting bool
 	// Lazy compiles the rules of a version when they first run, to save the memory and time for
 	// versions that no object uses. Invalid rules are then reported by Validate only, as causes. It

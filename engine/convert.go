@@ -12,13 +12,12 @@ import (
 	"github.com/celadon-cel/celadon/engine/x/schema"
 )
 
-// A Converter converts objects between the versions of a CRD that uses a conversion webhook.
-// Package engine/conversion has implementations. Convert is called concurrently. If it panics, the
-// panic is reported as an internal error.
+// A Converter converts objects between the versions of a CRD that uses a conversion webhook. Package
+// engine/conversion has implementations. Convert may be called concurrently. If it panics, the panic is reported as
+// an internal error.
 type Converter interface {
-	// Convert returns the object in another version. If the error is or wraps a *NotCheckedError,
-	// the verdict is unknown. The text of any other error is used as the server's message to the
-	// client.
+	// Convert returns the object in another version. If the error is or wraps a *NotCheckedError, the verdict is
+	// unknown. Unless ctx is done, the text of any other error is used as the server's message to the client.
 	Convert(ctx context.Context, c Conversion) (map[string]any, error)
 }
 
@@ -32,14 +31,14 @@ type Conversion struct {
 	ReviewVersions []string
 }
 
-// Convert returns the object as a read in the given version returns it after it was stored: pruned,
-// converted to the storage version, defaulted there, and converted to version. It accepts obj in
-// any version, and neither validates nor modifies it. It returns a *NotCheckedError, possibly wrapped,
-// if only a conversion webhook could determine the result.
+// Convert returns the object as a read in the given version returns it after it was stored: pruned, converted to the
+// storage version, defaulted, and converted to version. It accepts obj in any version of the CRD, and neither
+// validates nor modifies it. It returns a *NotCheckedError, possibly wrapped, if only a conversion webhook could
+// determine the result.
 //
-// If version is empty, Convert returns the object in the form in which it would be stored, before the
-// defaults of the storage version are applied. If the CRD converts by a webhook and Config.Converter is nil,
-// the object then stays in its version.
+// If version is empty, Convert returns the object as converted to the storage version, without the defaults of that
+// version. If the CRD converts by a webhook and Config.Converter is nil, the object stays in its version. An object
+// that is already in the wanted version is not pruned.
 func (e *Engine) Convert(ctx context.Context, obj map[string]any, version string) (out map[string]any, err error) {
 	defer catch(&out, &err)
 	v, from := e.versions[version], e.versions[versionOf(obj)]
@@ -77,8 +76,7 @@ func reviewVersions(crd *apiextensionsv1.CustomResourceDefinition) []string {
 	return nil
 }
 
-// inVersion returns the object as the CRD's conversion converts it to v. Only the result of a
-// webhook is pruned.
+// inVersion prunes only the result of a webhook.
 func (e *Engine) inVersion(ctx context.Context, obj map[string]any, v *crdVersion) (map[string]any, error) {
 	if _, ok := obj["apiVersion"]; !ok || versionOf(obj) == v.name {
 		return obj, nil

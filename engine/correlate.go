@@ -6,15 +6,15 @@ import (
 	valueschema "github.com/celadon-cel/celadon/engine/x/schema"
 )
 
-// A frame is a node on the path from the root of an object to the current node, together with its
-// old value. Frames decide ratcheting. See
+// A frame is a node on the path from the root of an object to the current node, together with its old value. Frames
+// determine ratcheting. See
 // https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#validation-ratcheting.
 type frame struct {
-	// correlated is set if the old value is known. Otherwise schema, obj, and old are unset.
+	// If correlated is not set, schema, obj, and old are unset.
 	correlated bool
 	// compared is set once equal is known.
 	compared, equal bool
-	// parent is the index of the nearest correlated frame above, or noFrame at the root.
+	// parent is the index of the nearest correlated frame above, or noFrame.
 	parent   int
 	schema   *schema.Structural
 	obj, old any
@@ -25,8 +25,8 @@ type frames []frame
 
 const noFrame = -1
 
-// unchanged reports whether errors at the current node are ratcheted: whether its value equals the
-// old value. If the node is not correlated, the nearest correlated node above is compared instead.
+// unchanged reports whether errors at the current node are ratcheted. If the node is not correlated, the nearest
+// correlated node above is compared.
 func (fs frames) unchanged() bool {
 	at := len(fs) - 1
 	if at >= 0 && !fs[at].correlated {
@@ -42,10 +42,10 @@ func (f *frame) same() bool {
 	return f.equal
 }
 
-// allOf returns the frame of a node's allOf. Only the nodes above it can ratchet its errors.
+// Only the nodes above an allOf can ratchet its errors.
 func (fs frames) allOf() frame { return frame{parent: fs[len(fs)-1].parent} }
 
-// field returns the frame of a field or of a map entry. s is its schema.
+// s is the schema of the field or map value.
 func (fs frames) field(name string, s *schema.Structural) frame {
 	f := &fs[len(fs)-1]
 	child := frame{parent: f.parent}
@@ -65,7 +65,7 @@ func (fs frames) field(name string, s *schema.Structural) frame {
 	return child
 }
 
-// item returns the frame of a list item. old is the item with the same key, or nil.
+// old is the item with the same key, or nil.
 func (fs frames) item(obj, old any) frame {
 	f := &fs[len(fs)-1]
 	child := frame{parent: f.parent}
@@ -79,7 +79,6 @@ func (fs frames) item(obj, old any) frame {
 	return child
 }
 
-// ratcheted is a schema node for valueschema.Same.
 type ratcheted struct{ *schema.Structural }
 
 func (r ratcheted) MapList() (keys []string, ok bool) {
@@ -99,7 +98,7 @@ func (r ratcheted) Field(name string) (ratcheted, bool) {
 	return ratcheted{values}, values != nil
 }
 
-// newOldList finds old items of a map list by key. It returns nil for other lists.
+// newOldList returns nil for lists that are not map lists.
 func newOldList(s *schema.Structural, items []any) *valueschema.OldItems {
 	if s.Type != "array" || !isMapList(s) {
 		return nil

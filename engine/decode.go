@@ -30,13 +30,12 @@ func Decode(data []byte) (map[string]any, error) {
 	return obj, nil
 }
 
-// A decodeFailure is the server's response to an object that it cannot decode, and the reason.
 type decodeFailure struct {
 	status *metav1.Status
 	why    error
 }
 
-// decode decodes a request's object. strict holds its duplicate keys.
+// decode returns duplicate keys in strict.
 func (e *Engine) decode(req *Request) (obj map[string]any, strict []StrictError, failed *decodeFailure, err error) {
 	body := req.Raw
 	if body == nil {
@@ -68,8 +67,8 @@ func (e *Engine) kindOf(version string) runtimeschema.GroupVersionKind {
 	return runtimeschema.GroupVersionKind{Group: e.info.GroupKind.Group, Version: version, Kind: e.info.GroupKind.Kind}
 }
 
-// plainType reports whether interpret would find the object's kind and apiVersion, so that the
-// object need not be encoded.
+// plainType reports whether interpret would find the object's kind and apiVersion, so that the object need not be
+// encoded. A false result may be wrong.
 func plainType(obj map[string]any) bool {
 	if asString(obj["kind"]) == "" {
 		return false
@@ -89,8 +88,8 @@ func plainType(obj map[string]any) bool {
 	return true
 }
 
-// interpret returns the group, version, and kind of a body as the server's serializer determines
-// them before decoding. It uses encoding/json, which ignores the case of field names. See
+// interpret returns the group, version, and kind of a body as the server's serializer determines them before
+// decoding. It uses encoding/json, which ignores the case of field names. See
 // k8s.io/apimachinery/pkg/runtime/serializer/json.SimpleMetaFactory.
 func interpret(body []byte) (gvk runtimeschema.GroupVersionKind, err error) {
 	var found struct { // error messages contain this type
@@ -107,8 +106,8 @@ func interpret(body []byte) (gvk runtimeschema.GroupVersionKind, err error) {
 	return gv.WithKind(found.Kind), nil
 }
 
-// decodeBody decodes a body as the server's serializer does. If it returns an error, gvk is the
-// type that the server names in its message. The message for a missing kind depends on strictly.
+// decodeBody decodes a body as the server's serializer does. If it returns an error, gvk is the type that the server
+// names in its message.
 func decodeBody(body []byte, want runtimeschema.GroupVersionKind, strictly bool) (obj map[string]any, strict []StrictError, gvk runtimeschema.GroupVersionKind, err error) {
 	if gvk, err = interpret(body); err != nil {
 		return nil, nil, gvk, err
@@ -137,8 +136,6 @@ func decodeBody(body []byte, want runtimeschema.GroupVersionKind, strictly bool)
 	return obj, strict, gvk, nil
 }
 
-// strictError converts an error of a strict decoder: an unknown or a duplicate field, or the duplicate
-// keys of a YAML document.
 func strictError(err error) StrictError {
 	e := StrictError{Message: err.Error(), Duplicate: !strings.HasPrefix(err.Error(), "unknown field ")}
 	if f, ok := err.(kjson.FieldError); ok {
@@ -147,17 +144,15 @@ func strictError(err error) StrictError {
 	return e
 }
 
-// unknownField returns the strict error for an unknown field. Like the server, it does not escape
-// the path.
+// Like the server, unknownField does not escape the path.
 func unknownField(path string) StrictError {
 	return StrictError{Field: path, Message: `unknown field "` + path + `"`}
 }
 
 func (e StrictError) Error() string { return e.Message }
 
-// Warnings returns the server's warnings about the error. Each line of an error of the YAML decoder,
-// except the first, becomes a warning. See addStrictDecodingWarnings in
-// k8s.io/apiserver/pkg/endpoints/handlers.
+// Warnings returns the server's warnings about the error. An error of the YAML decoder that lists several problems
+// becomes a warning for each. See addStrictDecodingWarnings in k8s.io/apiserver/pkg/endpoints/handlers.
 func (e StrictError) Warnings() []string {
 	text := strings.TrimPrefix(e.Message, "error converting YAML to JSON: ")
 	text, ofYAML := strings.CutPrefix(text, "yaml: unmarshal errors:\n")
@@ -171,8 +166,6 @@ func (e StrictError) Warnings() []string {
 	return lines
 }
 
-// unreadable returns the server's response to an object that is JSON but that the server does not
-// accept.
 func (e *Engine) unreadable(obj map[string]any, err error) *decodeFailure {
 	got := runtimeschema.GroupVersionKind{Version: versionOf(obj), Kind: asString(obj["kind"])}
 	shown := err

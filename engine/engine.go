@@ -20,8 +20,7 @@ import (
 // use.
 type Engine struct {
 	info Info
-	// webhook is set if the CRD uses a conversion webhook. Only info.Config.Converter can then convert
-	// objects.
+	// If webhook is set, only info.Config.Converter can convert objects.
 	webhook        bool
 	reviewVersions []string
 	versions       map[string]*crdVersion
@@ -37,17 +36,17 @@ type crdVersion struct {
 	preserve    bool // spec.preserveUnknownFields; disables pruning
 	values      *schema.Schema
 	hasStatus   bool
-	status      *schema.Schema // of the status property, or nil
+	status      *schema.Schema
 	scale       *apiextensionsv1.CustomResourceSubresourceScale
 	decl        *types.Decl
 	rules       func() *Rules // may compile them, and panics with an *InternalError
 	deprecation string        // the warning, or "" if the version is not deprecated
 }
 
-// Compile compiles a CRD in all its versions. If only rules are invalid, it returns a usable engine
-// and *CompileErrors, because the API server serves such CRDs once they are stored. If a schema is
-// missing or not structural, the engine is nil, unless the CRD has preserveUnknownFields. The CRD must
-// not be modified afterwards.
+// Compile compiles a CRD in all its versions. If only rules are invalid, it returns a usable engine and
+// *CompileErrors, because the API server serves such CRDs once they are stored. Otherwise the engine is nil if the
+// error is not. A schema that is missing or not structural is an error, unless the CRD has preserveUnknownFields. The
+// CRD must not be modified afterwards.
 //
 // If cfg.Lazy is set, Compile does not compile rules, so it does not report invalid ones.
 func Compile(crd *apiextensionsv1.CustomResourceDefinition, cfg Config) (e *Engine, err error) {
@@ -113,7 +112,6 @@ func (c *compiler) compileVersion(crd *apiextensionsv1.CustomResourceDefinition,
 	return v, err
 }
 
-// later returns a function that compiles the rules of a version when it is first called.
 func later(cfg Config, version string, s *versionSchema) func() *Rules {
 	return sync.OnceValue(func() *Rules {
 		c, _ := newCompiler(cfg) // cfg has been accepted before
@@ -130,7 +128,7 @@ func later(cfg Config, version string, s *versionSchema) func() *Rules {
 	})
 }
 
-// A versionSchema is a compiled schema. Versions with the same schema share it.
+// Versions with the same schema share a versionSchema.
 type versionSchema struct {
 	source     *apiextensionsv1.CustomResourceValidation
 	structural *structuralschema.Structural
@@ -159,8 +157,8 @@ func (c *compiler) newSchema(source *apiextensionsv1.CustomResourceValidation, p
 	return &versionSchema{source, spine, values, c.decls.FromSchema(spine, types.ResourceRoot)}, nil
 }
 
-// valuesOf returns the compiled schema for validating values and the structural schema from which
-// everything else is derived.
+// valuesOf returns the compiled schema for validating values and the structural schema from which everything else is
+// derived.
 func valuesOf(source *apiextensionsv1.CustomResourceValidation, preserve bool, by server) (*schema.Schema, *structuralschema.Structural, error) {
 	read := structural.Of
 	if preserve {
@@ -174,7 +172,6 @@ func valuesOf(source *apiextensionsv1.CustomResourceValidation, preserve bool, b
 	return values, spine, err
 }
 
-// deprecation returns the warning for requests to a deprecated version, or "".
 func deprecation(crd *apiextensionsv1.CustomResourceDefinition, v *apiextensionsv1.CustomResourceDefinitionVersion) string {
 	if !v.Deprecated {
 		return ""
@@ -197,23 +194,20 @@ func deprecation(crd *apiextensionsv1.CustomResourceDefinition, v *apiextensions
 	return name(v.Name) + " is deprecated; use " + name(newest)
 }
 
-// newer reports whether version a is newer than b in the order of Kubernetes: v1 after v1beta1
-// after v1alpha1.
 func newer(a, b string) bool { return apiversion.CompareKubeAwareVersionStrings(a, b) > 0 }
 
 // Info describes an engine. Its slices and maps are shared: do not modify them.
 type Info struct {
-	// Config is the configuration, with defaults instead of zero fields. KubeVersion is the
-	// Kubernetes minor that the engine emulates.
+	// Config is the configuration, with defaults for KubeVersion and Limits. NoRatcheting is also set if the emulated
+	// minor does not ratchet updates.
 	Config
-	GroupKind runtimeschema.GroupKind
-	// Namespaced is set if objects of the CRD are namespaced.
+	GroupKind  runtimeschema.GroupKind
 	Namespaced bool
-	// Versions holds the names of the CRD's versions, the newest first in the order of Kubernetes. Served holds the
-	// served versions in the same order, so the preferred version is first.
+	// Versions holds the names of the CRD's versions in the priority order of Kubernetes, from v1 to v1alpha1. Served
+	// holds the served versions in the same order, so the preferred version is first.
 	Versions, Served []string
-	// Deprecations are the warnings that the server adds to every request to a version, including
-	// reads, by the names of deprecated versions.
+	// Deprecations are the warnings that the server adds to every request to a deprecated version, including reads,
+	// by version name.
 	Deprecations map[string]string
 }
 

@@ -16,7 +16,6 @@ import (
 	"github.com/celadon-cel/celadon/engine/x/schema"
 )
 
-// The parts of a rule, as errors name them.
 const (
 	rulePart    = "rule"
 	messagePart = "messageExpression"
@@ -57,8 +56,7 @@ func (r RuleRef) pathText() string {
 	return r.Path
 }
 
-// CompileErrors holds all invalid rules of a CRD or a schema, by version and then in the order in which
-// the schema is walked.
+// CompileErrors holds the errors of all invalid rules of a CRD or a schema.
 type CompileErrors struct {
 	Errors []*CompileError
 }
@@ -80,18 +78,16 @@ func (e *CompileErrors) Unwrap() []error {
 	return errs
 }
 
-// A WorkLimitError means that the verdict is undecided, because a rule or a schema needs more work
-// than the limit for one object. Work is the number of bytes touched, steps of the regular
-// expression engine, and memory allocated; CEL's cost does not measure it. An API server would run
-// until its deadline or crash, and persist nothing. Work is counted, not timed, so the result is
-// deterministic.
+// A WorkLimitError means that the verdict is undecided, because a rule or a schema needs more work than the limit for
+// one object. Work includes bytes touched, steps of the regular expression engine, and memory allocated; CEL's cost
+// does not measure it. Work is counted, not timed, so the result is deterministic.
 type WorkLimitError struct {
 	// Rule is the rule. For a schema, at most Version and Path are set.
 	Rule RuleRef
-	// Part is "rule" or "messageExpression"; "schema" if the patterns, formats, or branches of the
-	// schema, or the conversion of a CRD from v1beta1 exceed the limit, or if the rules of a CRD that is vetted are
-	// too complex to check; "default" if a rule exceeds it for a default value in a CRD that is vetted; or
-	// "managedFields" if package apply would have to merge too many of them.
+	// Part is "rule" or "messageExpression"; "schema" if the patterns, formats, or branches of the schema, or the
+	// conversion of a CRD from v1beta1 exceed the limit, or if the rules of a vetted CRD are too complex to check;
+	// "default" if a rule exceeds it for a default value in a vetted CRD; or "managedFields" if package apply would
+	// have to merge too many of them.
 	Part string
 	// Reason describes the work and the limit.
 	Reason string
@@ -102,7 +98,6 @@ type WorkLimitError struct {
 // WorkLimit is the Origin of the error that Rules.Validate returns for a WorkLimitError.
 const WorkLimit = schema.WorkLimit
 
-// internal returns e as the field error that callers of the upstream validator expect.
 func (e *WorkLimitError) internal() *field.Error {
 	return &field.Error{Type: field.ErrorTypeInternal, Field: e.field, Detail: e.Reason + ": for rule: " + e.Rule.Rule, Origin: WorkLimit}
 }
@@ -134,10 +129,8 @@ func (e *InternalError) Error() string {
 	return text + e.Rule.where(rulePart) + ": " + e.Reason + ": for rule: " + e.Rule.Rule
 }
 
-// internalError returns the error for a panic that is not attributed to a rule.
 func internalError(p any) error { return bugOf(nil, p) }
 
-// catch makes a deferring function return no result and an internal error if it panics.
 func catch[T any](result *T, err *error) {
 	if p := recover(); p != nil {
 		var none T
@@ -145,8 +138,7 @@ func catch[T any](result *T, err *error) {
 	}
 }
 
-// bugOf returns the error for a panic in rule, which may be nil. p is the recovered value or an
-// internal error of the evaluator.
+// bugOf accepts a nil rule. p is a recovered value or an internal error of the evaluator.
 func bugOf(rule *RuleRef, p any) *InternalError {
 	switch p := p.(type) {
 	case *InternalError:
@@ -157,8 +149,7 @@ func bugOf(rule *RuleRef, p any) *InternalError {
 	return &InternalError{Rule: rule, Reason: fmt.Sprint(p), Stack: debug.Stack()}
 }
 
-// Summary returns the first error in Detail, without the position and the excerpt that the checker
-// adds.
+// Summary returns the first error in Detail, without the position and the excerpt that the checker adds.
 func (e *CompileError) Summary() string {
 	_, text, ok := strings.Cut(e.Detail, "<input>:")
 	if !ok {
@@ -188,8 +179,8 @@ type Outcome struct {
 	// Value has the form of decoded JSON: durations and timestamps are strings, bytes are base64,
 	// and an empty optional is nil. It may share memory with the object.
 	Value any
-	// Err is the API server's error if evaluation returned no value. It is a *WorkLimitError if
-	// evaluation exceeds the work limit, and an *InternalError for a bug in Celadon.
+	// Err is the API server's error if evaluation returned no value. It is a *WorkLimitError if evaluation exceeds
+	// the work limit, and an *InternalError for a bug in Celadon.
 	Err error
 	// Cost is in CEL cost units.
 	Cost int64
@@ -197,12 +188,11 @@ type Outcome struct {
 	Stopped bool
 }
 
-// maxValue limits the size of a value in bytes when written out. Parts that occur more than once
-// count each time.
+// maxValue limits the size of a value in bytes when written out, where shared parts count each time that they occur.
 const maxValue = 64 << 20
 
-// Eval evaluates the expression for a value of its schema node. If old is nil, oldSelf is an
-// unknown attribute. The cost limit was fixed when the expression was compiled.
+// Eval evaluates the expression for a value of its schema node. If old is nil, oldSelf is an unknown attribute. The
+// cost limit was fixed when the expression was compiled.
 func (x *Expr) Eval(ctx context.Context, self, old any) (out Outcome) {
 	defer func() {
 		if p := recover(); p != nil {

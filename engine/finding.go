@@ -19,8 +19,7 @@ type finding struct {
 	kind CauseKind
 }
 
-// add reports a finding, unless there are too many already. The remaining rules still run, so that the cost
-// does not depend on these limits.
+// The remaining rules still run after the limit is reached, so that the cost does not depend on it.
 func (r *run) add(f finding) {
 	r.tally.failed(f.rule)
 	if len(r.findings) >= maxFindings || r.textSize >= maxTold {
@@ -30,23 +29,20 @@ func (r *run) add(f finding) {
 	r.findings = append(r.findings, f)
 }
 
-// The number of causes of a rejected object and the bytes of text in the errors of its rules are
-// limited. Otherwise each of a million items would be reported.
+// Without these limits on the errors of rules, each of a million items would be reported.
 const (
 	maxFindings = schema.MaxErrors
 	maxTold     = 16 << 20
 )
 
-// stop reports the error that ends all evaluation.
 func (r *run) stop(f finding) {
 	r.add(f)
 	r.tally.stopped(f.rule)
 	r.budget = -1
 }
 
-// giveUp handles a failure that is not a verdict on the object, and reports whether err is such a failure. If
-// the rule exceeds the work limit, the server's result cannot be determined, but the other rules
-// still run. An internal error ends the run.
+// giveUp handles a failure that is not a verdict on the object, and reports whether err is such a failure. If the
+// rule exceeds the work limit, the other rules still run.
 func (r *run) giveUp(rule *compiledRule, part string, err error) bool {
 	if broken, ok := err.(*eval.InternalError); ok {
 		r.recordInternalError(broken)
@@ -63,8 +59,7 @@ func (r *run) giveUp(rule *compiledRule, part string, err error) bool {
 	return true
 }
 
-// ratchet reports an error, or adds a warning if the value has not changed. Rules that mention
-// oldSelf check changes, so they are never ratcheted.
+// Rules that mention oldSelf check changes, so their errors are never ratcheted.
 func (r *run) ratchet(rule *compiledRule, err *field.Error) {
 	if !rule.expr.UsesOldSelf() && r.frames.unchanged() {
 		r.tally.ratcheted(rule)
@@ -81,14 +76,14 @@ func (r *run) ratchet(rule *compiledRule, err *field.Error) {
 	r.add(finding{err: err, rule: rule})
 }
 
-// invalid returns an error that shows the type instead of the value, like upstream's errors about rules that
-// are not false. below is the path of the error relative to the current node.
+// invalid shows the type instead of the value, like upstream's errors about rules that cannot be evaluated. below is
+// the path of the error relative to the current node.
 func (r *run) invalid(n *ruleNode, below, detail string) *field.Error {
 	return &field.Error{Type: field.ErrorTypeInvalid, Field: r.here(below), BadValue: n.decl.Schema.Type, Detail: detail}
 }
 
-// here returns the path of the current node, or of below relative to it, in the format of
-// field.Path. It needs a third of the memory that field.Path needs.
+// here returns the path of the current node, or of below relative to it, in the format of field.Path, but allocates
+// less.
 func (r *run) here(below string) string {
 	if r.path == nil && len(r.steps) == 0 && below == "" {
 		return r.path.String()
@@ -123,8 +118,7 @@ func (s step) appendTo(text []byte) []byte {
 	return append(text, ']')
 }
 
-// runtimeError returns the server's message for a rule that fails to evaluate. The first form is
-// for values whose type is known only at runtime, such as int-or-string.
+// The first form is for values whose type is known only at runtime, such as int-or-string.
 func runtimeError(err error, rule *compiledRule) string {
 	text := err.Error()
 	if strings.HasPrefix(text, "no such overload") {

@@ -65,7 +65,8 @@ func (p *Prepared) Unaffected(causes []Cause, paths []string) (rest []Cause) {
 	return rest
 }
 
-// valuePath returns the path of the value of a rule that failed, without the rule's fieldPath.
+// valuePath returns the path of the value of a rule that failed, without the rule's fieldPath, or "" if the path is
+// not known.
 func valuePath(c *Cause) string {
 	steps, err := ParsePath(c.Field)
 	schemaSteps, err2 := ParsePath(c.Rule.Path)
@@ -75,7 +76,6 @@ func valuePath(c *Cause) string {
 	return FormatPath(steps[:len(schemaSteps)])
 }
 
-// find returns the compiled rule with the given reference, or nil.
 func (n *ruleNode) find(ref *RuleRef) *compiledRule {
 	if n == nil || ref == nil {
 		return nil
@@ -95,10 +95,9 @@ func (n *ruleNode) find(ref *RuleRef) *compiledRule {
 
 // openPaths are the paths in an object whose values may still change.
 type openPaths struct {
-	paths  []string // flat
+	paths  []string // flat, see flatPath
 	update bool
-	// reads caches the paths that rules read.
-	reads map[*compiledRule][]string
+	reads  map[*compiledRule][]string
 }
 
 // blocks reports whether the result of a rule for the value at a path may depend on an open path.
@@ -118,12 +117,10 @@ func (o *openPaths) blocks(rule *compiledRule, path string) bool {
 	return slices.ContainsFunc(o.paths, func(open string) bool { return within(at, open) })
 }
 
-// affect reports whether an open path is at, above, or below a path.
 func (o *openPaths) affect(path string) bool {
 	return slices.ContainsFunc(o.paths, func(open string) bool { return within(path, open) || within(open, path) })
 }
 
-// readsOf returns the paths that a rule and its message read, relative to the value of the rule.
 func (o *openPaths) readsOf(rule *compiledRule) []string {
 	if paths, ok := o.reads[rule]; ok {
 		return paths
@@ -143,8 +140,8 @@ func (o *openPaths) readsOf(rule *compiledRule) []string {
 	return paths
 }
 
-// flatPath returns a path with a dot between steps, without brackets and quotes. The API server formats the
-// keys of maps in several ways, so keys that contain dots become several steps. The root is "".
+// flatPath returns a path with a dot between steps, without brackets and quotes. The API server formats the keys of
+// maps in several ways, so keys that contain dots become several steps. The root is "".
 func flatPath(path string) string {
 	if path == "<nil>" {
 		return ""
@@ -154,7 +151,6 @@ func flatPath(path string) string {
 
 var flattening = strings.NewReplacer("[", ".", "]", "", "'", "", `"`, "")
 
-// within reports whether a flat path is at or below another.
 func within(path, outer string) bool {
 	return outer == "" || path == outer || strings.HasPrefix(path, outer) && path[len(outer)] == '.'
 }

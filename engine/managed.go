@@ -39,7 +39,6 @@ func (w *write) metadataOnServer() map[string]any {
 	return fields
 }
 
-// readsMetadata reports whether a rule may depend on all fields of metadata.
 func (w *write) readsMetadata() bool {
 	root := w.version.rules().root
 	return root != nil && root.readsMetadata()
@@ -49,12 +48,10 @@ func (n *ruleNode) readsMetadata() bool {
 	return slices.ContainsFunc(n.rules, (*compiledRule).readsMetadata) || slices.ContainsFunc(n.allOf, (*ruleNode).readsMetadata)
 }
 
-// seesManaged reports whether a rule of an update may see managedFields, and the server tracks them.
 func (w *write) seesManaged() bool { return !w.unmanaged && w.readsMetadata() }
 
-// managed returns the managedFields that the object has on the server while the rules of an update run: those
-// of the old object if the field manager finds no change, and different entries otherwise. It returns false if the
-// object has no managedFields, or if no rule sees them.
+// managed returns the managedFields that the object has on the server while the rules of an update run: the old ones
+// if the field manager finds no change, and different entries otherwise. It returns false if no rule sees them.
 func (w *write) managed() (fields any, ok bool) {
 	if !w.seesManaged() {
 		return nil, false
@@ -95,8 +92,7 @@ func noted(object, meta map[string]any) bool {
 // ownedMetadata lists the fields of metadata whose managers the server tracks.
 var ownedMetadata = []string{"labels", "annotations", "finalizers", "ownerReferences"}
 
-// sameOwnedMetadata reports whether two objects have the same values of ownedMetadata. The order of finalizers and of
-// owners does not matter.
+// The order of finalizers and of owners does not matter.
 func sameOwnedMetadata(obj, old map[string]any) bool {
 	is, _ := obj["metadata"].(map[string]any)
 	was, _ := old["metadata"].(map[string]any)
@@ -108,8 +104,7 @@ func sameOwnedMetadata(obj, old map[string]any) bool {
 	return true
 }
 
-// sameUnordered reports whether two values are equal if order and repetition of list items are
-// ignored. Lists must have the same length.
+// sameUnordered ignores the order of list items, but the lists must have the same length.
 func sameUnordered(a, b any) bool {
 	list, ok := a.([]any)
 	other, isList := b.([]any)
@@ -144,9 +139,8 @@ func (w *write) completeMetadata() (restore func()) {
 	}
 }
 
-// sameStatusOwners reports whether a status write leaves managedFields as they are. The field
-// manager compares the sent object with the old one by the rules of structured-merge-diff, and
-// ignores metadata and spec. It fails if one of the two does not have the types of the schema.
+// sameStatusOwners reports whether a status write leaves managedFields as they are. The field manager compares the
+// sent object with the old one by the rules of structured-merge-diff, ignoring metadata and spec.
 func (s server) sameStatusOwners(v *crdVersion, sent, old map[string]any) bool {
 	if !s.has(managedCleared) && sameBut("spec", sent, old) {
 		return true
@@ -166,8 +160,7 @@ func (s server) sameStatusOwners(v *crdVersion, sent, old map[string]any) bool {
 	return changes.ExcludeFields(fieldpath.NewSet(fieldpath.MakePathOrDie("spec"))).IsSame()
 }
 
-// typed returns the fields of an object other than metadata with the types of a schema, as the field manager of the
-// version reads them.
+// typed returns the fields of an object other than metadata as the field manager of the version reads them.
 func (s server) typed(as typed.ParseableType, schema *structuralschema.Structural, obj map[string]any) (*typed.TypedValue, error) {
 	if !s.has(managedPartialKeys) && lacksKeys(schema, obj) {
 		return nil, errors.New("an element of a list of type map lacks a key")
@@ -181,7 +174,6 @@ func (s server) typed(as typed.ParseableType, schema *structuralschema.Structura
 	return as.FromUnstructured(fields, options...)
 }
 
-// lacksKeys reports whether an element of a list of type map in v lacks one of its keys.
 func lacksKeys(of *structuralschema.Structural, v any) bool {
 	if of == nil {
 		return false

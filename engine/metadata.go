@@ -12,8 +12,8 @@ import (
 	"github.com/celadon-cel/celadon/engine/internal/respond"
 )
 
-// generatedSuffix represents the five random characters that the server appends to
-// metadata.generateName. maxGenerated is the maximum length of the name before it.
+// The server appends five random characters to metadata.generateName. maxGenerated is the maximum length of the name
+// before it.
 const (
 	generatedSuffix = "00000"
 	maxGenerated    = 63 - len(generatedSuffix)
@@ -34,11 +34,10 @@ func fillCreate(u *unstructured.Unstructured) {
 	}
 }
 
-// filledIn lists the metadata fields that only the server sets on a new object.
 var filledIn = []string{"creationTimestamp", "uid", "deletionTimestamp", "deletionGracePeriodSeconds", selfLink, managedFields, "resourceVersion"}
 
-// fillUpdate copies the metadata that clients cannot set from the old object, and drops managedFields, so
-// that the update equals the update that apply would send.
+// fillUpdate copies the metadata that clients cannot set from the old object. It drops managedFields, so that the
+// update equals the update that apply would send.
 func fillUpdate(u, old *unstructured.Unstructured) {
 	meta, ok := u.Object["metadata"].(map[string]any)
 	was, _ := old.Object["metadata"].(map[string]any)
@@ -75,7 +74,6 @@ const (
 	selfLink      = "selfLink"
 )
 
-// dedupOwners removes duplicate owner references and adds a warning.
 func (w *write) dedupOwners() {
 	u := w.obj
 	if !hasMetadata(u, "ownerReferences") {
@@ -104,8 +102,7 @@ func (w *write) dedupOwners() {
 	w.warnings.Add(".metadata.ownerReferences contains duplicate entries" + when + "; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: " + strings.Join(dropped, ", "))
 }
 
-// warnOfFinalizers warns of new finalizers whose names are invalid or may conflict with finalizers of other
-// writers.
+// warnOfFinalizers warns of new finalizers whose names are invalid or may conflict with finalizers of other writers.
 func (s server) warnOfFinalizers(u, old *unstructured.Unstructured, warnings *respond.Warnings) {
 	if !s.has(finalizerWarnings) || !hasMetadata(u, "finalizers") {
 		return

@@ -10,9 +10,8 @@ import (
 	"github.com/celadon-cel/celadon/types/path"
 )
 
-// A Node is a node of the schema of a CRD version. Expressions compiled for it have self as its
-// type. It is immutable and safe for concurrent use. Compiling several expressions with the same Node is much
-// faster than creating a Node for each.
+// A Node is a node of the schema of a CRD version. Expressions compiled for it have self as its type. It is safe for
+// concurrent use. Compiling several expressions with the same Node is much faster than creating a Node for each.
 type Node struct {
 	// Version is the name of the CRD version, and Path the path of the node in it. "" is the root.
 	Version, Path string
@@ -20,16 +19,15 @@ type Node struct {
 	Decl *types.Decl
 	// Bare is set if expressions have no self; see BareNode.
 	Bare bool
-	// Config is the engine's configuration, with defaults instead of zero fields.
+	// Config is the engine's configuration, with defaults for KubeVersion and Limits.
 	Config Config
 
 	mu       sync.Mutex
 	compiler *expr.Compiler // nil before the first expression
 }
 
-// At returns the node at a path such as "spec.hosts[2].name", "spec.labels['a.b']", or
-// "spec.hosts[*]". An empty path is the root, and an empty version is the storage version. The
-// error names the first step that the schema does not have.
+// At returns the node at a path such as "spec.hosts[2].name", "spec.labels['a.b']", or "spec.hosts[*]". An empty path
+// is the root, and an empty version is the storage version.
 func (e *Engine) At(version, path string) (*Node, error) {
 	v, err := e.version(version)
 	if err != nil {
@@ -53,7 +51,7 @@ func (e *Engine) At(version, path string) (*Node, error) {
 	return &Node{Version: v.name, Path: FormatPath(steps), Decl: d, Config: e.info.Config}, nil
 }
 
-// version returns a version by name; "" is the storage version.
+// If name is "", version returns the storage version.
 func (e *Engine) version(name string) (*crdVersion, error) {
 	if name == "" {
 		return e.storage, nil
@@ -122,7 +120,7 @@ type Step = path.Step
 // "spec.labels[a]" of the API server's causes.
 func ParsePath(text string) ([]Step, error) { return path.Parse(text) }
 
-// FormatPath returns the string that ParsePath parses to steps.
+// FormatPath formats steps in the form that ParsePath accepts.
 func FormatPath(steps []Step) string { return path.Format(steps) }
 
 func child(parent, name string) string { return path.Child(parent, name) }

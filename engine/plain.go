@@ -9,14 +9,12 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 )
 
-// Most metadata is plain: decoding it into ObjectMeta and encoding it again would not change it,
-// and it is valid. Detecting this here saves that round trip, which takes longer than all rules.
-// Metadata that is not recognized as plain takes the round trip.
+// Most metadata is plain: decoding it into ObjectMeta and encoding it again would not change it, and it is valid.
+// Detecting this saves the expensive round trip, which all other metadata takes.
 
 const generation = "generation"
 
-// plainMetadata reports whether decoding metadata into ObjectMeta and encoding it again changes
-// nothing. A false result may be wrong.
+// plainMetadata may return false for plain metadata.
 func plainMetadata(v any) bool {
 	m, ok := v.(map[string]any)
 	if !ok {
@@ -75,7 +73,7 @@ func plainEntry(v any) bool {
 	return true
 }
 
-// plainSet reports whether v has the form of fieldsV1: maps of maps, where the innermost maps are empty.
+// plainSet reports whether v has the form of fieldsV1: nested maps without other values.
 func plainSet(v any) bool {
 	fields, ok := v.(map[string]any)
 	for key, v := range fields {
@@ -132,8 +130,7 @@ func validLabels(labels map[string]any) bool {
 	return true
 }
 
-// annotationBytes is less than the server's limit. Larger annotations are checked by the server's
-// own function.
+// annotationBytes is less than the server's limit. Larger annotations are checked by the server's own function.
 const annotationBytes = 200 << 10
 
 func validAnnotations(annotations map[string]any) bool {
@@ -147,7 +144,7 @@ func validAnnotations(annotations map[string]any) bool {
 	return size < annotationBytes
 }
 
-// isQualified reports whether key has a form such as "app" or "example.com/app".
+// Key has a form such as "app" or "example.com/app".
 func isQualified(key string) bool {
 	for i := 0; i < len(key); i++ {
 		if key[i] == '/' {
@@ -157,7 +154,6 @@ func isQualified(key string) bool {
 	return isLabel(key)
 }
 
-// isLabel reports whether s consists of letters and digits, with "-", "_", and "." in between.
 func isLabel(s string) bool {
 	if s == "" || len(s) > validation.LabelValueMaxLength {
 		return false
@@ -174,7 +170,6 @@ func isLabel(s string) bool {
 	return true
 }
 
-// isSubdomain reports whether s consists of lowercase DNS labels separated by dots.
 func isSubdomain(s string) bool {
 	if s == "" || len(s) > validation.DNS1123SubdomainMaxLength {
 		return false
@@ -185,7 +180,7 @@ func isSubdomain(s string) bool {
 		case c != '-' && c != '.', i == 0, i == len(s)-1:
 			return false
 		case s[i-1] == '.', c == '.' && s[i-1] == '-':
-			return false // the label is empty, or begins or ends with a dash
+			return false
 		}
 	}
 	return true

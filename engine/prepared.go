@@ -10,10 +10,9 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// A Prepared is a write in the form in which its rules see it: decoded, pruned, and defaulted, with
-// the fields that the server sets and the status that the request can write. It is immutable and
-// safe for concurrent use. Values that it returns may share memory with the request; treat both as
-// read-only.
+// A Prepared is a write in the form in which its rules see it: decoded, pruned, and defaulted, with the fields that
+// the server sets and the status that the request can write. It is immutable and safe for concurrent use. Values that
+// it returns may share memory with the request; treat both as read-only.
 type Prepared struct {
 	// Version is the CRD version of the request.
 	Version string
@@ -22,9 +21,8 @@ type Prepared struct {
 	// Warnings holds the warnings that the server sends before it checks the object. Only Engine.Prepare sets it.
 	Warnings []string
 
-	version *crdVersion
-	budget  int64
-	// unratcheted is set if false rules reject unchanged values as well.
+	version     *crdVersion
+	budget      int64
 	unratcheted bool
 }
 
@@ -78,7 +76,6 @@ func (e *Engine) Receive(ctx context.Context, req Request) (r *Received, err err
 	return r, nil
 }
 
-// failed returns err, or else the reason for which the write is rejected so far, if any.
 func (w *write) failed(err error) error {
 	if err == nil && w.failure != nil {
 		return errors.New(w.failure.Message)
@@ -86,8 +83,7 @@ func (w *write) failed(err error) error {
 	return err
 }
 
-// prepared returns the current write. Some metadata is only in the object while rules run, so the result holds a
-// copy of the object that includes it.
+// Some metadata is only in the object while rules run, so the result holds a copy of the object that includes it.
 func (w *write) prepared() *Prepared {
 	p := &Prepared{Version: w.version.name, version: w.version, budget: w.engine.info.Limits.PerObject, Self: w.obj.Object, unratcheted: !w.ratcheted()}
 	if w.old != nil {

@@ -6,8 +6,6 @@ import (
 	"github.com/celadon-cel/celadon/engine/x/schema"
 )
 
-// replace copies the fields that an update keeps from the old object to the new object, sets the
-// generation, and sets ownersChanged.
 func (w *write) replace() {
 	w.resetStatus()
 	fillUpdate(w.obj, w.old)
@@ -18,7 +16,6 @@ func (w *write) replace() {
 	w.ownersChanged = w.seesManaged() && !sameOwnedMetadata(w.obj.Object, w.old.Object)
 }
 
-// resetStatus keeps the old status if a subresource writes the status.
 func (w *write) resetStatus() {
 	if !w.version.hasStatus {
 		return
@@ -29,7 +26,6 @@ func (w *write) resetStatus() {
 	}
 }
 
-// updateStatus takes only the status from the request.
 func (w *write) updateStatus() error {
 	if !w.version.hasStatus {
 		return fmt.Errorf("request: subresource status: version %s does not have it", w.version.name)
@@ -47,8 +43,7 @@ func (w *write) updateStatus() error {
 	return nil
 }
 
-// sameBut reports whether two objects are equal, except for metadata and the field out. The server
-// does not count changes of metadata.
+// The server does not count changes of metadata.
 func sameBut(out string, obj, old map[string]any) bool {
 	if (obj["metadata"] == nil) != (old["metadata"] == nil) || without(out, obj) != without(out, old) {
 		return false
@@ -61,7 +56,6 @@ func sameBut(out string, obj, old map[string]any) bool {
 	return true
 }
 
-// without returns the number of fields of obj, not counting name.
 func without(name string, obj map[string]any) int {
 	if _, ok := obj[name]; ok {
 		return len(obj) - 1

@@ -77,8 +77,8 @@ type Result struct {
 	// Failure is the Status that the server would return: 422 with causes, or 400 or 500 without
 	// causes. It is nil if Allowed is set.
 	Failure *metav1.Status
-	// Causes is sorted, so that the same input produces the same bytes. Each of the server's checks adds at
-	// most about ten thousand causes.
+	// Causes is sorted, so that the same input produces the same bytes. Each of the server's checks adds at most
+	// about ten thousand causes.
 	Causes []Cause
 	// Warnings holds the server's Warning headers in its order, without duplicates and without
 	// warnings that contain control characters. After about 4,096 runes in total, each warning is cut
@@ -112,7 +112,7 @@ type Result struct {
 	// might then return more causes or another message.
 	Undecided *WorkLimitError
 
-	// Prepared is the write that the rules saw if it was rejected with causes, or else nil.
+	// Prepared is the write if it was rejected with causes, or else nil.
 	Prepared *Prepared
 }
 
@@ -133,7 +133,7 @@ type Cause struct {
 	Kind CauseKind
 }
 
-// A CauseKind is the kind of a cause. Most causes have none.
+// A CauseKind identifies causes with a special meaning. Most causes have an empty Kind.
 type CauseKind string
 
 // The kinds of causes. Causes of a rejected object have the first two, causes of a rejected CRD the others.

@@ -56,8 +56,8 @@ type Rewriter struct {
 	made     int       // rules compiled by that compiler
 }
 
-// maxMade is the number of rules that a compiler compiles. A compiler keeps all of them and limits
-// their total complexity.
+// A compiler keeps everything that it compiled and limits the total complexity, so it is replaced after maxMade
+// rules.
 const maxMade = 1000
 
 // Rule returns an engine in which spec replaces the rule at the given location, which must not be
@@ -91,8 +91,7 @@ func (w *Rewriter) Rule(at RuleRef, spec *apiextensionsv1.ValidationRule) (e *En
 	return w.Engine.with(&changed), nil
 }
 
-// node returns a copy of n with the new rule. found is false if the old rule is neither in n nor
-// below it. Rules under allOf are not found.
+// node returns a copy of n with the new rule. Rules under allOf are not found.
 func (w *Rewriter) node(n *ruleNode, at RuleRef, spec *apiextensionsv1.ValidationRule) (_ *ruleNode, found bool, err error) {
 	changed := *n
 	i := slices.IndexFunc(n.rules, func(r *compiledRule) bool { return r.ref == at })

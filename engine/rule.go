@@ -17,29 +17,25 @@ import (
 type compiledRule struct {
 	ref  RuleRef
 	spec *apiextensionsv1.ValidationRule
-	// expr is nil if the rule is empty, and skipped, or if it did not compile, and every object fails
-	// with compileErr.
+	// expr is nil if the rule is empty (and skipped), or if it did not compile, and every object fails with
+	// compileErr.
 	expr       *expr.Expr
 	compileErr string
 	// message is nil if messageExpression is not set or did not compile.
 	message *expr.Expr
 	// fieldPath is normalized. It is empty if the rule does not set fieldPath.
 	fieldPath string
-	// optional is set if the rule also runs without an old value.
-	optional bool
+	optional  bool
 }
 
 func (r *compiledRule) usesOld() bool { return r.expr != nil && r.expr.UsesOldSelf() }
 
-// readsMetadata reports whether the rule or its message may depend on all fields of metadata.
 func (r *compiledRule) readsMetadata() bool {
 	return r.expr != nil && r.expr.ReadsMetadata() || r.message != nil && r.message.ReadsMetadata()
 }
 
-// isTransition reports whether the rule runs only if there is an old value.
 func (r *compiledRule) isTransition() bool { return r.usesOld() && !r.optional }
 
-// text returns the text that identifies the rule in errors: its message, or else its expression.
 func (r *compiledRule) text() string {
 	if r.spec.Message != "" {
 		return strings.TrimSpace(r.spec.Message)
@@ -47,7 +43,6 @@ func (r *compiledRule) text() string {
 	return strings.TrimSpace(r.spec.Rule)
 }
 
-// defaultMessage returns the message of a false rule that has no messageExpression.
 func (r *compiledRule) defaultMessage() string {
 	if r.spec.Message == "" {
 		return "failed rule: " + r.text()
@@ -55,7 +50,6 @@ func (r *compiledRule) defaultMessage() string {
 	return strings.TrimSpace(r.spec.Message)
 }
 
-// rule compiles r, which belongs to n, and sets its compiled fields. Errors are added to c.errs.
 func (c *compiler) rule(r *compiledRule, n *ruleNode) {
 	r.optional = r.ref.OptionalOldSelf && c.server.has(runsWithoutOld)
 	if n.noType != nil {
@@ -114,7 +108,6 @@ func newCompileError(ref RuleRef, part string, err error, detail string) *Compil
 	return e
 }
 
-// reject reports a false rule, with the result of its messageExpression or else with its message.
 func (r *run) reject(rule *compiledRule, at *ruleTarget) {
 	path := r.fieldPath(rule, at)
 	kind := at.node.decl.Schema.Type
@@ -140,7 +133,6 @@ func (r *run) reject(rule *compiledRule, at *ruleTarget) {
 	r.ratchet(rule, rejection(path, value, detail, rule.spec.Reason))
 }
 
-// fieldPath returns the path of a false rule's error.
 func (r *run) fieldPath(rule *compiledRule, at *ruleTarget) string {
 	if r.rules.server.has(ownFieldPaths) {
 		return r.here(rule.fieldPath)
@@ -154,9 +146,7 @@ func (r *run) fieldPath(rule *compiledRule, at *ruleTarget) string {
 	return r.here(at.leaked)
 }
 
-// message evaluates a messageExpression. text is empty if the rule's message must be used instead,
-// because the expression failed or its result is empty, has several lines, or is too long. A fatal
-// error ends all evaluation.
+// message returns an empty text if the rule's message must be used instead. A fatal error ends all evaluation.
 func (r *run) message(rule *compiledRule) (text, fatal string) {
 	// As in upstream, messageExpression has the activation of rules without optionalOldSelf even if
 	// the rule sets it. The expression then fails, and the message is used instead.

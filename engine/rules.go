@@ -25,14 +25,14 @@ type Rules struct {
 	passes  sync.Pool // of *run
 }
 
-// A ruleNode holds the rules of a schema node and its descendants. Nodes without rules are omitted.
+// Nodes without rules at or below them have no ruleNode.
 type ruleNode struct {
 	decl   *types.Decl
 	schema *schema.Structural
 	path   string
 	rules  []*compiledRule
-	// usesOld is set if a rule at this node mentions oldSelf. Otherwise oldSelf is not bound, so
-	// messageExpressions cannot read it either.
+	// usesOld is set if a rule at this node mentions oldSelf. Otherwise oldSelf is not bound, so messageExpressions
+	// cannot read it either.
 	usesOld bool
 	// transition is set if no rule at or below this node runs without an old value.
 	transition bool
@@ -49,9 +49,9 @@ type fieldRules struct {
 	node *ruleNode
 }
 
-// CompileRules compiles all rules of a schema. If only some rules are invalid, it returns usable
-// rules and *CompileErrors. Each rule whose expression is invalid then rejects every object, as in
-// the API server. The schema must not be modified afterwards.
+// CompileRules compiles all rules of a schema. If only some rules are invalid, it returns usable rules and
+// *CompileErrors. Each rule whose expression is invalid then rejects every object for which it runs, as in the API
+// server. The schema must not be modified afterwards.
 func CompileRules(s *schema.Structural, cfg Config) (r *Rules, err error) {
 	var c *compiler
 	defer func() {
@@ -75,9 +75,8 @@ func CompileRules(s *schema.Structural, cfg Config) (r *Rules, err error) {
 	return r, c.err()
 }
 
-// node compiles the rules of a schema node and its descendants, guided by the sketch. Under allOf,
-// s is the value validation that contains the rules, and everything else comes from node. Otherwise
-// both are the same.
+// Under allOf, s is the value validation that contains the rules, and everything else comes from node. Otherwise both
+// are the same.
 func (c *compiler) node(path string, at *sketch, s, node *schema.Structural, d *types.Decl) *ruleNode {
 	n := &ruleNode{decl: d, schema: node, path: path}
 	if len(s.XValidations) > 0 {
@@ -104,7 +103,7 @@ func (c *compiler) node(path string, at *sketch, s, node *schema.Structural, d *
 	return n
 }
 
-// summarize sets the fields that depend on the rules. The nodes below must be summarized first.
+// The nodes below must be summarized first.
 func (n *ruleNode) summarize() {
 	n.usesOld = slices.ContainsFunc(n.rules, (*compiledRule).usesOld)
 	n.transition = n.onlyTransition()
@@ -124,7 +123,7 @@ func (n *ruleNode) onlyTransition() bool {
 	return n.noType == nil
 }
 
-// below returns the fields of n that hold the nodes below it, in the order in which their rules run.
+// below yields pointers to the fields of n, in the order in which the rules run, so that callers can replace nodes.
 func (n *ruleNode) below() iter.Seq[**ruleNode] {
 	return func(yield func(**ruleNode) bool) {
 		for i := range n.allOf {
@@ -143,7 +142,7 @@ func (n *ruleNode) below() iter.Seq[**ruleNode] {
 	}
 }
 
-// elem returns the declaration of items or map values. If d has no CEL type, neither do they.
+// If d has no CEL type, neither do its items or map values.
 func elem(d *types.Decl, node *schema.Structural) *types.Decl {
 	if d.Elem == nil {
 		return &types.Decl{Schema: node}
@@ -151,7 +150,6 @@ func elem(d *types.Decl, node *schema.Structural) *types.Decl {
 	return d.Elem
 }
 
-// fields compiles the rules below properties, sorted by name so that errors are in a defined order.
 func (c *compiler) fields(n *ruleNode, at *sketch, s, node *schema.Structural) {
 	for _, f := range at.fields {
 		prop := s.Properties[f.name]
@@ -169,8 +167,7 @@ func (c *compiler) fields(n *ruleNode, at *sketch, s, node *schema.Structural) {
 	}
 }
 
-// fieldDecl returns the declaration with which rules of a property compile. It returns nil for
-// properties without a CEL type, below which the API server runs no rules.
+// fieldDecl returns nil for properties without a CEL type, below which the API server runs no rules.
 func (c *compiler) fieldDecl(parent *types.Decl, name string, prop *schema.Structural) *types.Decl {
 	if _, ok := types.Escape(name); !ok {
 		at := types.Subtree

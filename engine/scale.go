@@ -30,13 +30,11 @@ const (
 	noReplicas = -1 << 31
 )
 
-// A scaling holds the fields of a Scale that the server uses.
 type scaling struct {
 	namespace, name string
 	replicas        int32
 }
 
-// prepareScale prepares the update that the server derives from a Scale.
 func (w *write) prepareScale() error {
 	body, v, err := w.scaleBody()
 	if err != nil {
@@ -70,9 +68,8 @@ func (w *write) prepareScale() error {
 	return nil
 }
 
-// scaleBody returns the Scale that the request sends, and the version whose endpoint accepts it. If
-// the request holds a custom resource, it returns the Scale that kubectl scale would send for the
-// object's replicas.
+// scaleBody returns the Scale that the request sends, and the version whose endpoint accepts it. If the request holds
+// a custom resource, the body is the Scale that kubectl scale would send for the object's replicas.
 func (w *write) scaleBody() (body []byte, v *crdVersion, err error) {
 	obj := w.req.Object
 	if body = w.req.Raw; body != nil {
@@ -111,7 +108,6 @@ func (w *write) scaleBody() (body []byte, v *crdVersion, err error) {
 	return body, v, err
 }
 
-// decodeScale decodes a Scale as the server does. done reports whether it is rejected.
 func (w *write) decodeScale(body []byte) (to scaling, done bool) {
 	gvk, err := interpret(body)
 	other := gvk.Kind != "" && gvk.Kind != scaleKind || gvk.Version != "" && gvk.GroupVersion().String() != scaleVersion
@@ -149,8 +145,7 @@ var noScale = minors.Texts{
 	{In: minors.Since(38), Text: `no kind is registered for the type v1.Scale in scheme "pkg/runtime/scheme.go:110"`},
 }
 
-// strictScale reports whether the strict decoding errors of a Scale reject the write. With
-// fieldValidation Warn, it adds them as warnings instead.
+// With fieldValidation Warn, strictScale adds the errors as warnings.
 func (w *write) strictScale(strict []error) (rejected bool) {
 	directive := w.req.fieldValidation()
 	if len(strict) == 0 || directive == metav1.FieldValidationIgnore {
@@ -166,8 +161,7 @@ func (w *write) strictScale(strict []error) (rejected bool) {
 	return false
 }
 
-// scaledTo returns a copy of an object with another number of replicas. It returns a failure if no
-// Scale can be derived from the object. The result is validated later.
+// scaledTo does not validate the result.
 func scaledTo(old map[string]any, replicas int32, spec, status string, selector *string) (map[string]any, *metav1.Status) {
 	_, _, err := unstructured.NestedInt64(old, scaleFields(spec)...)
 	if err == nil {
@@ -189,7 +183,6 @@ func scaledTo(old map[string]any, replicas int32, spec, status string, selector 
 	return scaled, nil
 }
 
-// unknownFailure returns the server's Status for an error without a Status.
 func unknownFailure(err error) *metav1.Status {
 	return &metav1.Status{Status: metav1.StatusFailure, Code: http.StatusInternalServerError, Message: err.Error()}
 }

@@ -21,7 +21,6 @@ type Schema struct {
 	budget  int64
 }
 
-// wrapped is the name of the wrapper's property.
 const wrapped = "value"
 
 // CompileSchema compiles a schema. It returns an error if the schema is not structural, and a usable
@@ -55,8 +54,7 @@ type SchemaResult struct {
 	// Value is the value without unknown fields and with defaults. It can share memory with the
 	// given value.
 	Value any
-	// Unknown holds the sorted paths of the fields that were removed, followed by the sorted paths of fields that
-	// were removed from the metadata of embedded resources.
+	// Unknown holds the paths of the fields that were removed.
 	Unknown []string
 	// Errors holds the reasons why the value is rejected, and is empty if it is accepted.
 	Errors field.ErrorList
@@ -64,11 +62,10 @@ type SchemaResult struct {
 	Cost int64
 }
 
-// Validate prunes, defaults, and validates a value in the form that Decode returns, and runs the
-// rules. old is the value that it replaces, or nil. Unchanged values are ratcheted, with warnings
-// as in [Rules.Validate]. Errors are reported below path. The error is the context's, a
-// *WorkLimitError if the value may or may not be valid, an *InternalError, or an error about a Go
-// type that Decode does not return.
+// Validate prunes, defaults, and validates a value in the form that Decode returns, and runs the rules. old is the
+// value that it replaces, or nil. Unchanged values are ratcheted, with warnings as in [Rules.Validate]. Errors are
+// reported below path. The error is the context's, a *WorkLimitError if the value may or may not be valid, an
+// *InternalError, or an error about a Go type that Decode does not return.
 func (s *Schema) Validate(ctx context.Context, path *field.Path, value, old any) (res *SchemaResult, err error) {
 	defer catch(&res, &err)
 	if !schema.Decoded(value) || !schema.Decoded(old) {
@@ -101,7 +98,6 @@ func (s *Schema) Validate(ctx context.Context, path *field.Path, value, old any)
 	return res, undecided(res.Errors)
 }
 
-// prepared returns an object with the value, pruned and with defaults.
 func (s *Schema) prepared(value any) (object map[string]any, unknown []string) {
 	object, unknown, _ = s.wrapper.Prepare(map[string]any{wrapped: value}, schema.Preparation{Prune: true, Track: true, Repair: true, Default: true})
 	for i, at := range unknown {
@@ -110,7 +106,7 @@ func (s *Schema) prepared(value any) (object map[string]any, unknown []string) {
 	return object, unknown
 }
 
-// relocate moves an error from the wrapping object to path. Some messages begin with the path.
+// Some messages begin with the path.
 func relocate(e *field.Error, path *field.Path) {
 	was, rest := e.Field, strings.TrimPrefix(e.Field, wrapped)
 	if e.Field = strings.TrimPrefix(rest, "."); path != nil || rest == "" {
@@ -121,7 +117,7 @@ func relocate(e *field.Error, path *field.Path) {
 	}
 }
 
-// undecided returns the error of a check that was not completed, if nothing else rejects the value.
+// If another error rejects the value, an exceeded work limit does not matter.
 func undecided(errs field.ErrorList) error {
 	if len(errs) == 1 && errs[0].Origin == WorkLimit {
 		return &WorkLimitError{Part: "schema", Reason: errs[0].Detail, field: errs[0].Field}

@@ -7,18 +7,17 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 )
 
-// A sketch locates the rules at and below a schema node. Most of a schema usually has no rules, and
-// walking it copies each property.
+// A sketch locates the rules at and below a schema node. Most of a schema usually has no rules, and walking it copies
+// each property.
 type sketch struct {
 	name          string             // of a field
-	nested        *schema.Structural // the schema of a value validation under allOf
+	nested        *schema.Structural // of a value validation under allOf
 	fields        []*sketch          // sorted by name
 	items, values *sketch
 	allOf         []*sketch
 	counts        bool
 }
 
-// sketchOf returns the sketch of s, or nil if s contains no rules.
 func sketchOf(s *schema.Structural) *sketch {
 	if s == nil {
 		return nil
@@ -26,8 +25,7 @@ func sketchOf(s *schema.Structural) *sketch {
 	return sketchNode(*s)
 }
 
-// sketchNode takes its argument by value, because taking the address of each property would
-// allocate it on the heap.
+// sketchNode takes its argument by value, because taking the address of each property would allocate it on the heap.
 func sketchNode(s schema.Structural) *sketch {
 	items, values := sketchOf(s.Items), sketchOf(additional(&s))
 	counts := len(s.XValidations) > 0 || items.count() || values.count()
@@ -46,7 +44,6 @@ func sketchNode(s schema.Structural) *sketch {
 	return &sketch{fields: fields, items: items, values: values, allOf: allOf, counts: counts}
 }
 
-// sketchesOf returns the sketches of the value validations under allOf that have rules.
 func sketchesOf(v *schema.ValueValidation) (all []*sketch) {
 	if v == nil {
 		return nil
@@ -61,8 +58,7 @@ func sketchesOf(v *schema.ValueValidation) (all []*sketch) {
 	return all
 }
 
-// count reports whether there are rules where the API server checks for their existence, which
-// excludes allOf.
+// The API server does not look for rules under allOf when it checks whether there are any.
 func (at *sketch) count() bool { return at != nil && at.counts }
 
 func additional(s *schema.Structural) *schema.Structural {
@@ -72,7 +68,6 @@ func additional(s *schema.Structural) *schema.Structural {
 	return s.AdditionalProperties.Structural
 }
 
-// nested converts a value validation to a schema node.
 func nested(v *schema.NestedValueValidation) *schema.Structural {
 	if v == nil {
 		return nil

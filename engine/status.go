@@ -34,7 +34,7 @@ func (s server) causes(findings []finding) []Cause {
 	return out
 }
 
-// bodyOf returns the message of err. For the errors that most rules produce, it avoids fmt.
+// For the errors that most rules produce, bodyOf avoids fmt.
 func (s server) bodyOf(err *field.Error) string {
 	if err.Type != field.ErrorTypeInvalid || err.Detail == "" {
 		return s.render().Body(err)
@@ -54,9 +54,8 @@ func sortCauses(causes []Cause) {
 	})
 }
 
-// invalid returns the Status that rejects an object with causes, and sorts causes. Its message
-// lists them in their original order, like the server. It is used instead of the server's own
-// function, which takes quadratic time.
+// invalid also sorts causes. The message lists them in their original order, like the server's. The server's own
+// function takes quadratic time.
 func invalid(gk runtimeschema.GroupKind, name string, causes []Cause) *metav1.Status {
 	status := &metav1.Status{
 		Status:  metav1.StatusFailure,
@@ -73,7 +72,6 @@ func invalid(gk runtimeschema.GroupKind, name string, causes []Cause) *metav1.St
 	return status
 }
 
-// message returns the Status message, which lists the causes without duplicates.
 func message(kind, name string, causes []Cause) string {
 	name = strconv.Quote(name)
 	if len(causes) == 1 {

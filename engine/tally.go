@@ -7,20 +7,19 @@ import (
 	"github.com/celadon-cel/celadon/engine/x/eval"
 )
 
-// A tally counts the runs of each rule for Request.Trace and reports each run to Request.Observe. A
-// nil tally does neither.
+// A tally counts the runs of each rule for Request.Trace and reports each run to Request.Observe. A nil tally does
+// neither.
 type tally struct {
 	byRule  map[*compiledRule]*RuleResult
-	trace   bool          // results returns the counts
-	observe func(RuleRun) // nil if runs are not reported
-	at      RuleRun       // the current run; Rule is nil between runs
+	trace   bool // results returns the counts
+	observe func(RuleRun)
+	at      RuleRun // the current run; Rule is nil between runs
 }
 
 func newTally(trace bool, observe func(RuleRun)) *tally {
 	return &tally{byRule: map[*compiledRule]*RuleResult{}, trace: trace, observe: observe}
 }
 
-// tally returns the tally that the request requires, or nil.
 func (r *Request) tally() *tally {
 	if !r.Trace && r.Observe == nil {
 		return nil
@@ -28,7 +27,6 @@ func (r *Request) tally() *tally {
 	return newTally(r.Trace, r.Observe)
 }
 
-// reportRun ends the current run and reports it to observe.
 func (t *tally) reportRun() {
 	if t.observe != nil && t.at.Rule != nil {
 		t.observe(t.at)
@@ -100,7 +98,6 @@ func (t *tally) stopped(r *compiledRule) {
 	}
 }
 
-// ratcheted records that the rule failed and that the server only warns.
 func (t *tally) ratcheted(r *compiledRule) {
 	if t != nil {
 		t.failed(r)
@@ -109,8 +106,7 @@ func (t *tally) ratcheted(r *compiledRule) {
 	}
 }
 
-// results returns the results sorted by path, index, and source. Several rules under allOf can have
-// the same path and index.
+// Several rules under allOf can have the same path and index.
 func (t *tally) results() []RuleResult {
 	if t == nil || !t.trace {
 		return nil

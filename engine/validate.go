@@ -84,7 +84,6 @@ func (r *Request) check() error {
 	return fmt.Errorf("request: field validation %q: want Strict, Warn or Ignore", r.FieldValidation)
 }
 
-// A write holds a request and its state while it is validated.
 type write struct {
 	engine   *Engine
 	req      Request
@@ -95,12 +94,11 @@ type write struct {
 
 	version  *crdVersion
 	obj, old *unstructured.Unstructured
-	// kind is the kind of the object that was sent, which messages name. A status update keeps the kind
-	// of the old object.
+	// kind is the kind of the object that was sent, which messages name. A status update keeps the kind of the old
+	// object.
 	kind runtimeschema.GroupKind
 	// unmanaged is set if the server tracks no managers of the old object.
-	unmanaged bool
-	// ownersChanged is set if an update changes fields whose managers the server tracks.
+	unmanaged     bool
 	ownersChanged bool
 	// unprepared is set if storage may add defaults that the object does not have yet.
 	unprepared bool
@@ -109,14 +107,11 @@ type write struct {
 	unread   error // the decoding error that caused failure, or nil
 	findings []finding
 	cost     int64
-	// bug is set if evaluating a rule met an internal error.
-	bug *InternalError
-	// unknown is set if a rule or a schema exceeds the work limit.
-	unknown *WorkLimitError
+	bug      *InternalError
+	unknown  *WorkLimitError
 }
 
-// prepare performs the steps of the server's handler and store that precede the checks. Verdicts
-// and explanations both use it.
+// prepare performs the steps of the server's handler and store that precede the checks.
 func (w *write) prepare() error {
 	if w.req.Subresource == scaleSubresource {
 		return w.prepareScale()
@@ -131,8 +126,7 @@ func (w *write) prepare() error {
 	return w.update()
 }
 
-// receive decodes the object, with its status if whole is set, and checks its identity. If the server
-// rejects the object, failure is set.
+// receive decodes the object, with its status if whole is set, and checks its identity.
 func (w *write) receive(whole bool) error {
 	obj, strict, failed, err := w.engine.received(&w.req, whole)
 	if err != nil {
@@ -160,7 +154,6 @@ func (w *write) receive(whole bool) error {
 	return nil
 }
 
-// check performs the checks of the server's strategy.
 func (w *write) check() {
 	if w.old == nil {
 		w.checkCreate()
@@ -172,8 +165,6 @@ func (w *write) check() {
 	}
 }
 
-// modifiable returns the object that was decoded from the request in a form whose top-level fields and
-// metadata may be modified.
 func (r *Request) modifiable(obj map[string]any) *unstructured.Unstructured {
 	if r.Raw != nil { // obj is not shared
 		return &unstructured.Unstructured{Object: obj}
@@ -181,8 +172,8 @@ func (r *Request) modifiable(obj map[string]any) *unstructured.Unstructured {
 	return owned(obj, r.Object)
 }
 
-// owned returns obj in a form whose top-level fields and metadata may be modified. Everything below
-// is shared. given must not be modified; an obj that differs from it is already a copy.
+// The top-level fields and the metadata of the result may be modified; everything below is shared. given must not be
+// modified. If obj is not the map given, it is already a copy.
 func owned(obj, given map[string]any) *unstructured.Unstructured {
 	if sameMapping(obj, given) {
 		obj = maps.Clone(obj)
@@ -193,8 +184,6 @@ func owned(obj, given map[string]any) *unstructured.Unstructured {
 	return &unstructured.Unstructured{Object: obj}
 }
 
-// strictness handles the findings of strict decoding. It reports whether they reject the write, or
-// else adds warnings.
 func (w *write) strictness() (rejected bool) {
 	if len(w.strict) == 0 {
 		return false
@@ -224,8 +213,7 @@ const (
 	nameMismatch      = "the name of the object (%s) does not match the name on the URL (%s)"
 )
 
-// checkIdentity checks the object's namespace and name against the URL, and sets the namespace. It reports
-// whether the write is rejected.
+// checkIdentity checks the object's namespace and name against the URL, and sets the namespace.
 func (w *write) checkIdentity() (rejected bool) {
 	namespace := ""
 	if w.engine.info.Namespaced {
@@ -268,8 +256,8 @@ func (w *write) update() error {
 	return nil
 }
 
-// readOld sets the old object to the form in which the server reads it. The write fails if the
-// server rejects its conversion.
+// readOld sets the old object to the form in which the server reads it. The write is rejected if the server rejects
+// its conversion.
 func (w *write) readOld() error {
 	old, err := w.engine.stored(w.ctx, w.req.OldObject, w.version)
 	if err != nil {
@@ -286,12 +274,10 @@ func (w *write) readOld() error {
 	return nil
 }
 
-// unreadable rejects an object that cannot be decoded.
 func (w *write) unreadable(u *decodeFailure) { w.failure, w.unread = u.status, u.why }
 
 func (w *write) rejected() bool { return w.failure != nil || len(w.findings) > 0 }
 
-// fail adds errors that do not belong to a rule.
 func (w *write) fail(errs field.ErrorList) {
 	for _, err := range errs {
 		w.findings = append(w.findings, finding{err: err})
@@ -330,7 +316,7 @@ func (w *write) result() (*Result, error) {
 	return res, nil
 }
 
-// unconverted rejects the write if err is a rejected conversion. It returns any other error.
+// unconverted returns err unless it is a rejected conversion, which rejects the write.
 func (w *write) unconverted(err error) error {
 	var rejected conversionError
 	if !errors.As(err, &rejected) {

@@ -19,31 +19,23 @@ type run struct {
 	budget   int64       // negative if evaluation stopped
 	cost     int64       // spent, including the cost of a stopped evaluation
 	findings []finding
-	// textSize is the number of bytes of text in findings, and warned the number of findings that
-	// became warnings.
+	// textSize is the number of bytes of text in findings, and warned the number of ratcheted errors.
 	textSize, warned int
 	tally            *tally // nil if not requested
-	// running is the current rule. bug is set if it met an internal error, which invalidates the
-	// run.
-	running *compiledRule
-	bug     *InternalError
-	// unknown is the first rule that exceeded the work limit. overworked holds all such rules,
-	// which are not run again.
+	running          *compiledRule
+	bug              *InternalError
+	// overworked holds the rules that exceeded the work limit, which are not run again. unknown describes the first.
 	unknown    *WorkLimitError
 	overworked []*compiledRule
-	// warn receives ratcheted errors. If it is nil, they are passed to
-	// k8s.io/apiserver/pkg/warning.
-	warn func(string)
-	// unratcheted is set if false rules reject unchanged values as well.
+	// warn receives ratcheted errors. If it is nil, they are passed to k8s.io/apiserver/pkg/warning.
+	warn        func(string)
 	unratcheted bool
-	// open is set if rules that depend on these paths do not run.
-	open *openPaths
-	// activation is bound again at each node.
+	// Rules that depend on paths in open do not run.
+	open       *openPaths
 	activation eval.Activation
 	// steps lead from the root to the current node. They are formatted as a path only for errors.
 	steps []step
-	// frames holds the nodes from the root to the current node with their old values. It is empty on create and
-	// without ratcheting.
+	// frames is empty on create and without ratcheting.
 	frames frames
 }
 
@@ -61,7 +53,7 @@ const (
 	stepIndex
 )
 
-// run returns a run that reuses the memory of an earlier run, if possible. done releases it.
+// run reuses the memory of an earlier run, if possible. done releases it.
 func (r *Rules) run(ctx context.Context, budget int64, t *tally) *run {
 	p, ok := r.passes.Get().(*run)
 	if !ok {
@@ -86,7 +78,6 @@ func (r *run) done() {
 	r.rules.passes.Put(r)
 }
 
-// root evaluates all rules. old is nil on create.
 func (r *run) root(path *field.Path, obj, old any) {
 	if r.rules.root == nil {
 		return
@@ -127,8 +118,6 @@ func nilIfEmpty(v any) any {
 	return v
 }
 
-// node evaluates the rules of a node, of its allOf, and of its descendants, until the budget is
-// spent.
 func (r *run) node(n *ruleNode, obj, old any) {
 	if obj == nil {
 		return // null values of nullable nodes have no rules
@@ -162,9 +151,9 @@ func (r *run) node(n *ruleNode, obj, old any) {
 	}
 }
 
-// worksOn reports whether n must be visited. olds is the number of old values. If it is 0, a node
-// with only transition rules is skipped, unless the budget is spent: the server then reports that
-// even at nodes whose rules would not run.
+// worksOn reports whether n must be visited. olds is the number of old values. If it is 0, a node with only
+// transition rules is skipped, unless the budget is spent: the server then reports that even at nodes whose rules
+// would not run.
 func (r *run) worksOn(n *ruleNode, olds int) bool {
 	return n != nil && !(n.transition && olds == 0 && r.budget > 0)
 }
@@ -215,7 +204,6 @@ func (r *run) entries(values *ruleNode, obj, old map[string]any) {
 	r.steps = r.steps[:at]
 }
 
-// fields visits the fields that obj has, in sorted order.
 func (r *run) fields(n *ruleNode, obj, old map[string]any) {
 	if len(obj) == 0 || len(n.fields) == 0 {
 		return
@@ -282,7 +270,6 @@ func (r *run) rulesAt(n *ruleNode, obj, old any) {
 	}
 }
 
-// A ruleTarget is a schema node with the values for which its rules run.
 type ruleTarget struct {
 	node     *ruleNode
 	obj, old any
@@ -321,10 +308,8 @@ func (r *run) rule(rule *compiledRule, at *ruleTarget) {
 	}
 }
 
-// workPerObject is the work limit for all evaluations of one object.
 const workPerObject = 2 * eval.MaxWork
 
-// spend subtracts cost from the budget. It reports whether the budget was sufficient.
 func (r *run) spend(cost uint64) bool {
 	r.cost += int64(min(cost, uint64(math.MaxInt64-r.cost)))
 	if cost > math.MaxInt64 || int64(cost) > r.budget {

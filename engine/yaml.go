@@ -50,7 +50,7 @@ func (e *Engine) ValidateYAML(ctx context.Context, object, old []byte) (*Result,
 	return e.Validate(ctx, req)
 }
 
-// document converts a single YAML document to JSON. Empty documents after it are ignored.
+// Empty documents after the first are ignored.
 func document(data []byte) (json []byte, err error) {
 	if json, err = yaml.YAMLToJSON(data); err != nil { // it reads the first document
 		return nil, err
@@ -88,7 +88,6 @@ func (e *Engine) ValidateTyped(ctx context.Context, object, old any) (*Result, e
 	return e.Validate(ctx, req)
 }
 
-// typed converts a Go object to the form that Decode returns.
 func (e *Engine) typed(obj any) (map[string]any, error) {
 	data, err := json.Marshal(obj)
 	if err != nil {

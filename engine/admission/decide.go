@@ -25,8 +25,8 @@ const (
 	// Untouched means that the request does not write a custom resource: DELETE, CONNECT, and the
 	// scale subresource. It is allowed.
 	Untouched Verdict = "untouched"
-	// NotChecked means that no CRD of the set applies to the object, or that only the CRD's conversion
-	// webhook could determine the verdict.
+	// NotChecked means that no CRD of the set applies to the request, or that only the CRD's conversion webhook could
+	// determine the verdict.
 	NotChecked Verdict = "notChecked"
 	// Undecided means that a rule exceeds the work limit (a *engine.WorkLimitError), that a converter
 	// does not respond, or that the decision of a policy depends on an object that only a cluster has.
@@ -40,7 +40,7 @@ const (
 type Decision struct {
 	// Kind is the kind in the request.
 	Kind schema.GroupVersionKind
-	// CRD is the name of the CRD that decided, or "" if no CRD decided.
+	// CRD is the name of the CRD that the object was validated against, or "".
 	CRD     string
 	Verdict Verdict
 	// Result is the engine's result. It is nil unless a CRD accepted or rejected the object, and always
@@ -77,8 +77,8 @@ func (d *Decision) Review() *admissionv1.AdmissionReview {
 	}
 }
 
-// Review validates the request in a review as a validating webhook, and returns a review of the same
-// version. The error is a *RequestError, the error of ctx, or an internal error.
+// Review validates the request in a review as a validating webhook, and returns a review of the same version. The
+// error is as for Validate.
 func (s *Set) Review(ctx context.Context, review *admissionv1.AdmissionReview) (*admissionv1.AdmissionReview, error) {
 	req, err := RequestOf(review)
 	if err != nil {
@@ -93,10 +93,10 @@ func (s *Set) Review(ctx context.Context, review *admissionv1.AdmissionReview) (
 	return out, nil
 }
 
-// Validate validates a request as a validating webhook. It supports create, update, and the status
-// subresource, and evaluates transition rules and ratcheting against the old object. Policies are
-// evaluated for all operations. Dry runs are treated like other requests, because deciding has no
-// side effects. The error is a *RequestError, the error of ctx, or an internal error.
+// Validate validates a request as a validating webhook. It supports create, update, and the status subresource, and
+// evaluates transition rules and ratcheting against the old object. Policies are evaluated for all operations. Dry
+// runs are treated like other requests, because deciding has no side effects. The error is a *RequestError if the
+// request is malformed. Other errors come from ctx, from a broken converter, or from a bug in Celadon.
 func (s *Set) Validate(ctx context.Context, req *admissionv1.AdmissionRequest) (*Decision, error) {
 	d, err := s.validate(ctx, req)
 	policies := s.policies.Load()

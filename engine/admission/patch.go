@@ -7,7 +7,6 @@ import (
 	"strings"
 )
 
-// An operation is an operation of RFC 6902. The operation "add" also replaces an existing value.
 type operation struct {
 	Op    string `json:"op"`
 	Path  string `json:"path"`
@@ -20,14 +19,12 @@ type object struct {
 	onlyStatus bool
 }
 
-// maxPatch limits the total size of paths and values in a patch, in bytes. An object within the API
-// server's size limit can need far more: a million list items that each lack a default, below names
-// of a megabyte.
+// maxPatch limits the total size of paths and values in a patch, in bytes. An object within the API server's size
+// limit can need far more: a million list items that each lack a default, below names of a megabyte.
 const maxPatch = 1 << 20
 
-// additions returns operations that add the values that defaulted has and o lacks. Fields that
-// pruning removed are kept: a patch never loses data. It returns false if the patch would be too
-// large.
+// additions returns operations that add the values that defaulted has and o lacks. Fields that pruning removed are
+// kept, so that a patch never loses data. It returns false if the patch would be too large.
 func additions(o object, defaulted map[string]any) ([]operation, bool) {
 	p := &patch{bytesLeft: maxPatch}
 	for _, name := range slices.Sorted(maps.Keys(defaulted)) {
@@ -41,13 +38,12 @@ func additions(o object, defaulted map[string]any) ([]operation, bool) {
 
 type patch struct {
 	ops []operation
-	// at is the current path. bytesLeft is the rest of maxPatch.
+	// bytesLeft is the rest of maxPatch.
 	at        []string
 	bytesLeft int
 }
 
-// compare compares a value, whose name or index is step, with its defaulted form. op is the operation that
-// sets a value that is missing or null.
+// step is the name or index of own in its parent. op sets a value that is missing or null.
 func (p *patch) compare(step string, own, defaulted any, op string) {
 	if defaulted == nil {
 		return
@@ -82,7 +78,6 @@ func (p *patch) value(own, defaulted any) {
 	}
 }
 
-// emit adds an operation at the current path if there is enough room.
 func (p *patch) emit(op string, value any) {
 	if p.bytesLeft < 0 {
 		return
@@ -102,7 +97,7 @@ func (p *patch) emit(op string, value any) {
 	p.ops = append(p.ops, operation{op, path.String(), value})
 }
 
-// spend subtracts the size of a value from bytesLeft, and stops when bytesLeft is negative.
+// spend stops as soon as bytesLeft is negative.
 func (p *patch) spend(value any) {
 	switch value := value.(type) {
 	case map[string]any:

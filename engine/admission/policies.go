@@ -14,11 +14,10 @@ import (
 	"github.com/celadon-cel/celadon/engine/policy"
 )
 
-// SetPolicies replaces the admission policies of the set; nil removes them. Validate evaluates them for
-// each request, of any operation and kind, that is neither rejected nor undecided without them.
+// SetPolicies replaces the admission policies of the set; nil removes them. Validate evaluates them for requests of
+// any operation and kind that are neither rejected nor undecided without them.
 func (s *Set) SetPolicies(p *policy.Set) { s.policies.Store(p) }
 
-// admit evaluates the policies for a request and completes d.
 func (s *Set) admit(ctx context.Context, set *policy.Set, req *admissionv1.AdmissionRequest, d *Decision) (*Decision, error) {
 	asked, err := policyRequest(req)
 	if err != nil {
@@ -57,7 +56,6 @@ func (s *Set) admit(ctx context.Context, set *policy.Set, req *admissionv1.Admis
 	return d, nil
 }
 
-// deny sets the response for a request that a policy denies, according to the mode.
 func (s *Set) deny(d *Decision) {
 	d.Verdict = Rejected
 	denied := d.DeniedBy()
@@ -65,8 +63,8 @@ func (s *Set) deny(d *Decision) {
 	s.reject(d.Response, bounded(d.Policies.Failure), wouldRejectText+shorten(d.Policies.Failure.Message))
 }
 
-// DeniedBy returns the decisions of policies that denied the request: the policy, the binding, and the
-// field of the validation, if one decided.
+// DeniedBy returns the decisions of policies that denied the request: the policy, the binding, and the field of the
+// validation, if a validation decided.
 func (d *Decision) DeniedBy() (names []string) {
 	if d.Policies == nil || d.Policies.Allowed {
 		return nil
@@ -105,8 +103,7 @@ func policyRequest(req *admissionv1.AdmissionRequest) (*policy.Request, error) {
 	return out, err
 }
 
-// equivalents returns the other served versions of a custom resource, for policies with matchPolicy:
-// Equivalent.
+// equivalents returns the other served versions of a custom resource, for policies with matchPolicy: Equivalent.
 func (s *Set) equivalents(ctx context.Context, req *policy.Request) (all []policy.Equivalent) {
 	crd := s.lookup(req.Kind)
 	if crd == nil {
@@ -126,7 +123,6 @@ func (s *Set) equivalents(ctx context.Context, req *policy.Request) (all []polic
 	return all
 }
 
-// optional decodes an object of a request. It returns nil for a missing object.
 func optional(name string, raw *runtime.RawExtension) (map[string]any, error) {
 	if len(raw.Raw) == 0 && raw.Object == nil {
 		return nil, nil

@@ -133,8 +133,8 @@ func decode(name string, raw *runtime.RawExtension) (map[string]any, error) {
 	return obj, nil
 }
 
-// fieldValidation returns the field validation that the client requested, or "" for the default, which is Warn.
-// CreateOptions, UpdateOptions, and PatchOptions use the same field name.
+// CreateOptions, UpdateOptions, and PatchOptions all have a field fieldValidation. The result is "" for Warn, the
+// default.
 func fieldValidation(options *runtime.RawExtension) string {
 	data := options.Raw
 	if len(data) == 0 && options.Object != nil {

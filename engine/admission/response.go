@@ -16,9 +16,10 @@ import (
 	"github.com/celadon-cel/celadon/internal/text/preview"
 )
 
-// The keys of audit annotations. The API server prefixes them with the webhook's name.
+// The keys of audit annotations. The API server prefixes them with the webhook's name. Annotations with lists have at
+// most 16 lines, followed by the number of omitted lines.
 const (
-	// AuditCRD is the name of the CRD with which the object was validated.
+	// AuditCRD is the name of the CRD that the object was validated against.
 	AuditCRD = "crd"
 	// AuditVerdict is the Decision's Verdict, even if the mode allows a rejected object.
 	AuditVerdict = "verdict"
@@ -33,16 +34,14 @@ const (
 	// AuditPolicies lists the validations of policies that denied the request, one per line: policy,
 	// binding, and field of the policy.
 	AuditPolicies = "policies"
-	// AuditReason is the reason why an object is undecided, including the rule if a rule is the
-	// reason.
+	// AuditReason is the reason why an object is undecided.
 	AuditReason = "reason"
 	// AuditDefaults lists the fields for which Mutate adds defaults, or would add them in the modes
 	// Warn and Audit. They are JSON pointers, one per line.
 	AuditDefaults = "defaults"
 )
 
-// Audit logs and warning headers should not contain thousands of causes, and responses should not
-// contain millions.
+// Audit logs and warning headers should not contain thousands of causes, and responses should not contain millions.
 const (
 	maxLines   = 16
 	maxText    = 256
@@ -52,7 +51,6 @@ const (
 	maxDetails = 1 << 20
 )
 
-// answer sets the response for an engine's result, according to the mode.
 func (s *Set) answer(d *Decision) {
 	res, out := d.Result, d.Response
 	out.AuditAnnotations = map[string]string{
@@ -74,7 +72,6 @@ func (s *Set) answer(d *Decision) {
 	s.reject(out, bounded(res.Failure), wouldReject(res)...)
 }
 
-// reject rejects the request in the mode Enforce, and adds warnings in the mode Warn.
 func (s *Set) reject(out *admissionv1.AdmissionResponse, result *metav1.Status, warnings ...string) {
 	switch s.config.Mode {
 	case Enforce:
@@ -88,7 +85,6 @@ func failure(code int32, reason metav1.StatusReason, message string) *metav1.Sta
 	return &metav1.Status{Status: metav1.StatusFailure, Code: code, Reason: reason, Message: message}
 }
 
-// notChecked completes the decision on a request that cannot be decided.
 func (s *Set) notChecked(d *Decision, why string) *Decision {
 	d.Verdict = NotChecked
 	out := d.Response
@@ -104,9 +100,7 @@ func (s *Set) notChecked(d *Decision, why string) *Decision {
 	return d
 }
 
-// undecided completes the decision on an object that exceeds the work limit, for which a converter does
-// not respond, or for which the result of a policy is not known. An API server would send the same
-// response after its timeout. noted is for audit logs and contains no values.
+// An API server would send the same response after its timeout. noted is for audit logs and contains no values.
 func (s *Set) undecided(d *Decision, why, noted string) *Decision {
 	d.Verdict = Undecided
 	out := d.Response
@@ -119,8 +113,7 @@ func (s *Set) undecided(d *Decision, why, noted string) *Decision {
 	return d
 }
 
-// bounded returns a Status that is small enough to send. It returns status unchanged if that has at
-// most maxCauses causes with maxDetails bytes.
+// bounded returns a Status that is small enough to send.
 func bounded(status *metav1.Status) *metav1.Status {
 	n, whole := sendableCauses(status)
 	if whole {
@@ -137,8 +130,7 @@ func bounded(status *metav1.Status) *metav1.Status {
 	return &out
 }
 
-// sendableCauses returns the number of causes that can be sent. complete reports whether that is the whole
-// Status.
+// complete reports whether all causes and the whole message can be sent.
 func sendableCauses(status *metav1.Status) (n int, complete bool) {
 	if status.Details == nil {
 		return 0, len(status.Message) <= maxDetails
@@ -169,14 +161,12 @@ func ruleText(r engine.RuleRef) string {
 	return fmt.Sprintf("%s %s[%d]: %s", r.Version, strings.TrimPrefix(r.Path+".x-kubernetes-validations", "."), r.Index, r.Rule)
 }
 
-// annotate adds an annotation with the first of n lines, unless n is 0.
 func annotate(annotations map[string]string, key string, n int, line func(int) string) {
 	if n > 0 {
 		annotations[key] = strings.Join(capped(n, func(i int) string { return shorten(line(i)) }), "\n")
 	}
 }
 
-// capped returns the first of n lines, followed by the number of omitted lines, if any.
 func capped(n int, line func(int) string) []string {
 	var lines []string
 	for i := range min(n, maxLines) {
@@ -188,17 +178,15 @@ func capped(n int, line func(int) string) []string {
 	return lines
 }
 
-// shorten returns text as a single short line.
 func shorten(text string) string {
 	return preview.Bytes(strings.Join(strings.Fields(preview.Bytes(text, 4*maxText)), " "), maxText)
 }
 
-// Mutate handles a request as a mutating webhook: it returns a JSON patch (RFC 6902) that adds the
-// CRD's defaults that the object lacks. It never rejects an object; Validate does that after all
-// mutations. If the patch would take more than a megabyte, the response contains a warning instead.
-// Only fields that the request may write get defaults: not status if the CRD has the status
-// subresource, and only status through that subresource. In the modes Warn and Audit, the response
-// has no patch; the audit annotations describe it.
+// Mutate handles a request as a mutating webhook: it returns a JSON patch (RFC 6902) that adds the CRD's defaults
+// that the object lacks. It does not reject invalid objects; Validate does that after all mutations. Config.Unknown
+// applies to both. If the patch would take more than a megabyte, the response has no patch. Only fields that the
+// request may write get defaults: not status if the CRD has the status subresource, and only status through that
+// subresource. In the modes Warn and Audit, the response has no patch; the audit annotations describe it.
 func (s *Set) Mutate(ctx context.Context, req *admissionv1.AdmissionRequest) (*Decision, error) {
 	crd, d, err := s.route(req)
 	if crd == nil || err != nil {
@@ -248,7 +236,6 @@ func (s *Set) noDefaults(d *Decision, why string) *Decision {
 	return d
 }
 
-// writable returns obj with the top-level fields that the request may write.
 func writable(crd *crd, req *admissionv1.AdmissionRequest, obj map[string]any) object {
 	o := object{fields: obj, skip: map[string]bool{"apiVersion": true, "kind": true, "metadata": true}}
 	if !crd.HasStatus(req.Kind.Version) {

@@ -16,13 +16,13 @@ import (
 type Config struct {
 	// Engine is the configuration with which CRDs are compiled.
 	Engine engine.Config
-	// Accept is called before a new or changed CRD becomes active. If it returns an error, the CRD
-	// does not become active. Compiling does not check whether an API server would accept a CRD,
-	// but package engine/vet does. Accept is called concurrently.
+	// Accept is called before a new or changed CRD becomes active. If it returns an error, the CRD does not become
+	// active. Compiling does not check whether an API server would accept a CRD, but package engine/vet does. Accept
+	// may be called concurrently.
 	Accept func(*apiextensionsv1.CustomResourceDefinition) error
 	// Mode determines the effect of a rejection.
 	Mode Mode
-	// Unknown determines the response for objects to which no CRD of the set applies.
+	// Unknown determines the response to requests with the verdict NotChecked.
 	Unknown Unknown
 }
 
@@ -48,7 +48,7 @@ func (m Mode) String() string {
 	return "enforce"
 }
 
-// Unknown determines the response for objects to which no CRD of the set applies.
+// Unknown determines the response to requests with the verdict NotChecked.
 type Unknown uint8
 
 const (
@@ -74,8 +74,7 @@ type Set struct {
 }
 
 type (
-	// An UpdateError is the reason why a CRD of a change did not become active. An earlier CRD of
-	// the same name remains active.
+	// An UpdateError is the reason why a CRD of a change did not become active.
 	UpdateError = catalog.Error
 	// UpdateErrors holds the errors of all CRDs of a change that did not become active.
 	UpdateErrors = catalog.Errors
@@ -92,8 +91,8 @@ func (s *Set) Names() []string { return s.catalog.Names() }
 // Engine returns the engine for a group, version, and kind, or nil if no CRD of the set serves it.
 func (s *Set) Engine(gvk schema.GroupVersionKind) *engine.Engine { return s.catalog.Engine(gvk) }
 
-// Put adds a CRD, or replaces the CRD of the same name. If any part of it does not compile, even a
-// single rule, the set is unchanged and the error is *UpdateErrors.
+// Put adds a CRD, or replaces the CRD of the same name. If the CRD cannot become active, for example because a rule
+// does not compile, the set is unchanged and the error is *UpdateErrors.
 func (s *Set) Put(crd *apiextensionsv1.CustomResourceDefinition) error { return s.catalog.Put(crd) }
 
 // Remove removes a CRD and reports whether it was active.
@@ -111,7 +110,6 @@ type crd struct {
 	engine *engine.Engine
 }
 
-// lookup returns the CRD that serves a kind, or nil if no CRD serves it.
 func (s *Set) lookup(gvk schema.GroupVersionKind) *crd {
 	e := s.catalog.Find(gvk.GroupKind())
 	if e == nil || !e.Serves(gvk.Version) {

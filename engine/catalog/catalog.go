@@ -38,8 +38,8 @@ type Config struct {
 	// errors are then returned by Entry.Engine, and a CRD with some invalid rules is active, as in
 	// a server.
 	Lazy bool
-	// Accept is called before a new or changed CRD becomes active. If it returns an error, the CRD
-	// does not become active. It is called concurrently.
+	// Accept is called before a new or changed CRD becomes active. If it returns an error, the CRD does not become
+	// active. It may be called concurrently.
 	Accept func(*apiextensionsv1.CustomResourceDefinition) error
 }
 
@@ -50,7 +50,6 @@ type Catalog struct {
 	changing sync.Mutex
 }
 
-// A snapshot is an immutable state of the catalog.
 type snapshot struct {
 	byName map[string]*Entry
 	byKind map[schema.GroupKind]*Entry

@@ -133,8 +133,8 @@ func (e *Errors) add(name string, index int, err error) {
 	e.Errors = append(e.Errors, &Error{name, err, index})
 }
 
-// conflicts removes CRDs from next whose kind belongs to another CRD, restores their active form if
-// its kind is still free, and adds errors. A CRD that already has the kind keeps it.
+// conflicts removes CRDs from next whose kind belongs to another CRD, and restores their active form if its kind is
+// still free. A CRD that already has the kind keeps it.
 func (e *Errors) conflicts(next, known map[string]*Entry, index map[string]int) {
 	owner := map[schema.GroupKind]string{}
 	for _, name := range slices.Sorted(maps.Keys(next)) {
@@ -158,7 +158,7 @@ func (e *Errors) conflicts(next, known map[string]*Entry, index map[string]int) 
 		}
 		e.add(name, at, fmt.Errorf("kind %s is already that of CRD %s", kind, other))
 		delete(next, name)
-		// Another CRD of this change may have taken its old kind.
+		// Another CRD of this change may have taken the old kind of this CRD.
 		if old := known[name]; old != nil && owner[old.Kind] == "" {
 			next[name], owner[old.Kind] = old, name
 		}
@@ -178,7 +178,7 @@ type defineResult struct {
 	err   error
 }
 
-// defineAll creates the entries of CRDs in parallel. It omits CRDs that are nil or given twice.
+// defineAll omits CRDs that are nil or given twice.
 func (c *Catalog) defineAll(crds []*apiextensionsv1.CustomResourceDefinition, known map[string]*Entry, twice map[string]bool) []defineResult {
 	all := make([]defineResult, len(crds))
 	var next atomic.Int64
@@ -196,8 +196,7 @@ func (c *Catalog) defineAll(crds []*apiextensionsv1.CustomResourceDefinition, kn
 	return all
 }
 
-// define returns a new entry for crd, or known if its spec is the same. known is the active entry
-// of the same name, or nil.
+// define returns known if its spec is the same. known is the active entry of the same name, or nil.
 func (c *Catalog) define(crd *apiextensionsv1.CustomResourceDefinition, known *Entry) (*Entry, error) {
 	if c.config.Lazy && known == nil {
 		return c.accepted(crd)

@@ -19,8 +19,8 @@ type Entry struct {
 	CRD *apiextensionsv1.CustomResourceDefinition
 
 	versions map[string]version
-	// digest is the SHA-256 hash of the CRD's spec, to detect changes. It is zero for a CRD that is
-	// new in a lazy catalog.
+	// digest is the SHA-256 hash of the CRD's spec, to detect changes. It is zero for a CRD that is new in a lazy
+	// catalog.
 	digest [32]byte
 	config engine.Config
 
@@ -29,7 +29,6 @@ type Entry struct {
 	err    error
 }
 
-// A version holds the properties of a CRD version that are available before it is compiled.
 type version struct {
 	served bool
 	status bool

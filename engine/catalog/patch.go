@@ -35,7 +35,6 @@ func IsPatchObject(crd map[string]any) bool {
 	return unset(spec["group"]) && unset(names["kind"]) && unset(names["plural"]) && unset(spec["versions"])
 }
 
-// unset reports whether a field has the zero value, as if it was not given.
 func unset(v any) bool {
 	switch v := v.(type) {
 	case nil:

@@ -56,7 +56,7 @@ func readCRDs(data []byte, whole bool) ([]*apiextensionsv1.CustomResourceDefinit
 	}
 }
 
-// deepest is the maximum depth of nested Lists. It is limited because each level is decoded again.
+// deepest limits the depth of nested Lists, because each level is decoded again.
 const deepest = 4
 
 func appendCRDs(crds []*apiextensionsv1.CustomResourceDefinition, text []byte, whole bool, depth int) ([]*apiextensionsv1.CustomResourceDefinition, error) {
@@ -88,8 +88,8 @@ func appendCRDs(crds []*apiextensionsv1.CustomResourceDefinition, text []byte, w
 	return crds, nil
 }
 
-// ReadFS reads the CRDs of all .yaml, .yml, and .json files of a folder and the folders below it,
-// in the order of their names. It skips hidden folders and, like ReadWhole, patches of CRDs.
+// ReadFS reads the CRDs of the regular files with the extension .yaml, .yml, or .json in a folder and the folders
+// below it, in the order of fs.WalkDir. It skips hidden folders and, like ReadWhole, patches of CRDs.
 func ReadFS(fsys fs.FS) ([]*apiextensionsv1.CustomResourceDefinition, error) {
 	var crds []*apiextensionsv1.CustomResourceDefinition
 	err := WalkFS(fsys, func(name string, data []byte) error {
@@ -103,8 +103,7 @@ func ReadFS(fsys fs.FS) ([]*apiextensionsv1.CustomResourceDefinition, error) {
 	return crds, err
 }
 
-// WalkFS calls visit for the files that ReadFS reads, in the same order. It stops at the first
-// error.
+// WalkFS calls visit for the files that ReadFS reads, in the same order. It stops at the first error.
 func WalkFS(fsys fs.FS, visit func(name string, data []byte) error) error {
 	return fs.WalkDir(fsys, ".", func(name string, d fs.DirEntry, err error) error {
 		switch {
@@ -123,7 +122,6 @@ func WalkFS(fsys fs.FS, visit func(name string, data []byte) error) error {
 	})
 }
 
-// readFile returns the content of a file, or an error if it is larger than maxFile.
 func readFile(fsys fs.FS, name string) ([]byte, error) {
 	f, err := fsys.Open(name)
 	if err != nil {
