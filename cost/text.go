@@ -8,7 +8,6 @@ func ExceedsText(subject string, cost, limit uint64) string {
 	return fmt.Sprintf("%s exceeds budget by factor of %s (try simplifying the rule, or adding maxItems, maxProperties, and maxLength where arrays, maps, and strings are declared)", subject, excessFactor(cost, limit))
 }
 
-// excessFactor formats the ratio of cost to limit like the API server.
 func excessFactor(cost, limit uint64) string {
 	factor := float64(cost) / float64(limit)
 	switch {

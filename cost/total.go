@@ -20,8 +20,7 @@ type Share struct {
 	Cost uint64
 }
 
-// topShares is the number of expressions that the API server lists if their total exceeds the
-// limit.
+// The API server lists this many expressions if their total exceeds the limit.
 const topShares = 4
 
 // NewTotal returns an empty total with the limit l.EstimatedPerCRD.

@@ -66,8 +66,7 @@ func mapBound(s *schema.Structural, elem *Decl) Bound {
 	return Bound{(maxRequest - 2) / (elem.MinSize + 6), Assumed}
 }
 
-// stringBound returns the bound of a string or an int-or-string. For int-or-string, format and enum
-// do not limit the length.
+// For int-or-string, format and enum do not limit the length.
 func (v Version) stringBound(s *schema.Structural) Bound {
 	has := s.ValueValidation
 	if has == nil {

@@ -78,7 +78,7 @@ func (d *Decl) Form() Form { return d.form }
 // Readable reports whether any value of d is valid.
 func (d *Decl) Readable() bool { return d.form != FormInvalid }
 
-// Version returns the Kubernetes version that declares the schema. Values and evaluation follow it.
+// Version returns the Kubernetes version that d was declared for. Values and evaluation follow it.
 func (d *Decl) Version() Version {
 	if d.version == (Version{}) {
 		return Version{Newest}

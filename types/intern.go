@@ -15,7 +15,7 @@ type Interner struct {
 
 	decls map[string]*Decl // nil: do not share
 	ids   map[*Decl]uint64
-	key   []byte // buffer for fingerprint, reused
+	key   []byte // reused by fingerprint
 }
 
 // NewInterner returns an Interner for the newest version.
@@ -52,9 +52,8 @@ func (in *Interner) intern(d *Decl) *Decl {
 	return d
 }
 
-// fingerprint appends the identity of d to b. Two Decls have equal fingerprints only if the
-// checker, estimates, and values cannot distinguish them. The children of d must be interned
-// already.
+// fingerprint appends the identity of d to b. Two Decls have equal fingerprints only if the checker, estimates, and
+// values cannot distinguish them. The children of d must be interned already.
 func (in *Interner) fingerprint(b []byte, d *Decl) []byte {
 	b = append(b, byte(d.Kind), byte(d.form), byte(d.ListType), flags(d.Nullable, d.Root, d.Schema.XPreserveUnknownFields), byte(d.Max.Source))
 	b = binary.AppendVarint(b, d.Max.Max)

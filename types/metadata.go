@@ -7,8 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 )
 
-// withMetadata returns the schema of a resource's root, in which apiVersion, kind, metadata.name, and
-// metadata.generateName are declared. It returns s if s declares all of them.
+// withMetadata declares apiVersion, kind, metadata.name, and metadata.generateName. It returns s if s declares all of
+// them.
 func (v Version) withMetadata(s *schema.Structural) *schema.Structural {
 	if declaresMetadata(s) {
 		return s
@@ -43,8 +43,7 @@ func declaresMetadata(s *schema.Structural) bool {
 		metadata.Type == "object" && metadata.Properties["name"].Type == "string" && metadata.Properties["generateName"].Type == "string"
 }
 
-// boundedStringSchema returns the schema of a string with the given maximum length, or with the
-// declared maximum length if that is smaller.
+// The declared maximum length applies if it is smaller than limit.
 func boundedStringSchema(limit int, declared schema.Structural) schema.Structural {
 	length := int64(limit)
 	if v := declared.ValueValidation; v != nil && v.MaxLength != nil {

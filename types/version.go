@@ -87,11 +87,10 @@ func ParseVersions(s string) ([]Version, error) {
 	return list, nil
 }
 
-// fieldMinors holds the versions that keep a field of a rule. Other versions drop it silently.
+// Versions that are not in the range of a field drop it silently.
 var fieldMinors = map[string]minors.Range{
 	"optionalOldSelf": minors.Since(30), // apiextensions-apiserver, feature gate CRDValidationRatcheting
 }
 
-// FieldSince returns the first supported minor version whose servers keep the given field of a
-// rule.
+// FieldSince returns the first supported minor version whose servers keep the given field of a rule.
 func FieldSince(field string) int { return max(fieldMinors[field].Since, Oldest) }

@@ -17,8 +17,8 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// checked returns the converted object as the API server accepts it: with the original metadata
-// except for labels and annotations. It does not check the rest of the object. It may modify made.
+// checked returns the converted object as the API server accepts it: with the original metadata except for labels and
+// annotations. It may modify made.
 func checked(q engine.Conversion, made map[string]any) (map[string]any, error) {
 	of, got := kindOf(q.Object), kindOf(made)
 	want, _ := runtimeschema.ParseGroupVersion(q.APIVersion)
@@ -51,7 +51,6 @@ func sameIdentity(in, out map[string]any) error {
 	return nil
 }
 
-// restoreMetadata copies the metadata of in to out, but keeps the labels and annotations of out.
 func restoreMetadata(in, out map[string]any) error {
 	raw, found := out["metadata"]
 	if !found {
@@ -96,7 +95,6 @@ const (
 	maxTextErrors = 100
 )
 
-// validTexts validates labels or annotations if they changed.
 func validTexts(name string, before, now map[string]any) error {
 	keys := slices.Sorted(maps.Keys(now))
 	texts, changed := make(map[string]string, len(now)), len(before) != len(now)

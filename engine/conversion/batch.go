@@ -9,17 +9,16 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// Batched is like Reviews, but conversions of one kind to the same version that wait at the same time
-// share a review, as the objects of a list do in the API server. If a shared review fails, its objects are
-// sent again in smaller reviews, so that each failure belongs to one object. The context of a shared
-// review is the context of one of its conversions.
+// Batched is like Reviews, but conversions of one kind to the same version that wait at the same time share a review,
+// as the objects of a list do in the API server. If a shared review fails, its objects are sent again in smaller
+// reviews, so that each failure belongs to one object. After three objects have timed out on their own, the other
+// objects of the review fail. The context of a shared review is the context of one of its conversions.
 func Batched(send func(ctx context.Context, review []byte) (answer []byte, err error)) *Converter {
 	b := &batcher{exchange: exchangeBy(send), waiting: map[string][]*batched{}}
 	return &Converter{make: b.convert}
 }
 
 const (
-	// maxBatch is the maximum number of objects in a review.
 	maxBatch = 64
 	// maxSlow is how many objects of a batch may time out, each in a review of its own, before the others are given up.
 	maxSlow = 3
@@ -31,7 +30,6 @@ type batcher struct {
 	waiting  map[string][]*batched // by kind and version; a key exists while a review for it is under way
 }
 
-// batched is a conversion that waits for its turn.
 type batched struct {
 	q    engine.Conversion
 	turn chan struct{} // closed when the conversion is done, or has to send the next review
@@ -56,7 +54,6 @@ func (b *batcher) convert(ctx context.Context, q engine.Conversion) (map[string]
 	return own.out, own.err
 }
 
-// lead sends the conversions that wait, and then passes the lead on.
 func (b *batcher) lead(ctx context.Context, key string) {
 	b.mu.Lock()
 	n := min(len(b.waiting[key]), maxBatch)
@@ -80,7 +77,7 @@ func (b *batcher) lead(ctx context.Context, key string) {
 	b.send(ctx, batch, &slow)
 }
 
-// send converts a batch, and halves it if that fails. slow counts the objects that timed out on their own.
+// slow counts the objects that timed out on their own.
 func (b *batcher) send(ctx context.Context, batch []*batched, slow *int) {
 	qs := make([]engine.Conversion, len(batch))
 	for i, r := range batch {

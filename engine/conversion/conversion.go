@@ -16,7 +16,7 @@ import (
 
 // Converter is an engine.Converter that checks results as the API server does.
 type Converter struct {
-	// make converts an object without checking the result. Its errors are of type *Error.
+	// The errors of make are of type *Error. It does not check the result.
 	make func(context.Context, engine.Conversion) (map[string]any, error)
 }
 
@@ -24,7 +24,7 @@ type Converter struct {
 type Failure uint8
 
 const (
-	// NoAnswer means that there was no response, or that it could not be decoded.
+	// NoAnswer means that there was no response that could be decoded.
 	NoAnswer Failure = iota
 	// TooSlow means that there was no response in time.
 	TooSlow
@@ -53,7 +53,6 @@ func (e *Error) Unwrap() error {
 	return nil
 }
 
-// failed returns an error with the API server's wording.
 func failed(kind Failure, q engine.Conversion, format string, args ...any) *Error {
 	return &Error{kind, "conversion webhook for " + kindOf(q.Object).String() + " " + fmt.Sprintf(format, args...)}
 }
@@ -81,8 +80,8 @@ func (c *Converter) Convert(ctx context.Context, q engine.Conversion) (map[strin
 	return made, err
 }
 
-// maxErrorText is the maximum length of an error in bytes. Converters are untrusted, and a report can contain an
-// error for each object.
+// maxErrorText limits an error, in bytes. Converters are untrusted, and a report can contain an error for each
+// object.
 const maxErrorText = 16 << 10
 
 func empty(obj map[string]any) bool {
@@ -96,10 +95,9 @@ func kindOf(obj map[string]any) runtimeschema.GroupVersionKind {
 	return u.GroupVersionKind()
 }
 
-// Func returns a Converter that calls a Go function. The function receives a copy of the object,
-// which it may modify and return, and the requested apiVersion. Its error is treated like an error
-// that a webhook reports; a panic is an error too. Its time is not limited, unless it checks its
-// context.
+// Func returns a Converter that calls a Go function. The function receives a copy of the object, which it may modify
+// and return, and the requested apiVersion. Its error is treated like an error that a webhook reports. A panic is an
+// error with the Failure Panicked. Its time is not limited, unless it checks its context.
 func Func(f func(ctx context.Context, obj map[string]any, apiVersion string) (map[string]any, error)) *Converter {
 	return &Converter{make: func(ctx context.Context, q engine.Conversion) (out map[string]any, err error) {
 		defer func() {

@@ -19,10 +19,8 @@ import (
 
 // This file handles responses as k8s.io/client-go/rest does, without importing its packages.
 
-// maxRetries limits how often a request is repeated if the webhook responds with Retry-After.
 const maxRetries = 10
 
-// post sends the review, repeats the request as the response demands, and decodes the response.
 func (c *client) post(ctx context.Context, review []byte, into runtime.Object) error {
 	for try := 0; ; try++ {
 		a, err := c.once(ctx, review)
@@ -50,7 +48,6 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// An answer is an HTTP response whose body was read.
 type answer struct {
 	code   int
 	header http.Header
@@ -81,8 +78,7 @@ func (c *client) once(ctx context.Context, review []byte) (*answer, error) {
 	return &answer{resp.StatusCode, resp.Header, body}, nil
 }
 
-// again reports whether the response requests a retry (429 or 5xx with Retry-After), and returns
-// the delay.
+// A response requests a retry with Retry-After if its code is 429 or 5xx.
 func (a *answer) again() (time.Duration, bool) {
 	if a.code != http.StatusTooManyRequests && a.code < http.StatusInternalServerError {
 		return 0, false
@@ -96,7 +92,6 @@ func (a *answer) retryAfter() (seconds int, ok bool) {
 	return seconds, err == nil
 }
 
-// read decodes the response into a review.
 func (a *answer) read(codec runtime.Codec, into runtime.Object) error {
 	contentType := a.header.Get("Content-Type")
 	if contentType == "" {
@@ -115,11 +110,9 @@ func (a *answer) read(codec runtime.Codec, into runtime.Object) error {
 	return decode(codec, a.body, into)
 }
 
-// maxText is the maximum length of a response that an error quotes.
 const maxText = 2048
 
-// rejection returns the error of an unsuccessful response: the Status in its body, or an error made
-// from its code.
+// The error is the Status in the body, if there is one.
 func (a *answer) rejection(codec runtime.Codec, text bool) error {
 	message := "unknown"
 	if text {

@@ -51,7 +51,6 @@ func exchangeBy(send func(ctx context.Context, review []byte) (answer []byte, er
 	})
 }
 
-// reviews returns an exchange that uses call, which decodes the response into a review.
 func reviews(codec runtime.Codec, call func(ctx context.Context, review []byte, into runtime.Object) error) exchange {
 	return func(ctx context.Context, qs []engine.Conversion) ([]map[string]any, error) {
 		r, err := newReview(codec, qs)
@@ -70,8 +69,8 @@ func reviews(codec runtime.Codec, call func(ctx context.Context, review []byte, 
 	}
 }
 
-// newCodec returns a codec that reads and writes ConversionReviews like the API server's client:
-// input that is not JSON is decoded as YAML or protobuf.
+// newCodec returns a codec that reads and writes ConversionReviews like the API server's client, which also accepts
+// YAML and protobuf.
 func newCodec() runtime.Codec {
 	scheme := runtime.NewScheme()
 	utilruntime.Must(apiextensionsv1.AddToScheme(scheme))
@@ -96,7 +95,6 @@ func checkSize(body []byte) error {
 	return nil
 }
 
-// decode decodes a response as the API server's client does.
 func decode(codec runtime.Codec, body []byte, into runtime.Object) error {
 	if err := checkSize(body); err != nil {
 		return err
@@ -117,7 +115,7 @@ type review struct {
 	answer runtime.Object
 }
 
-// newReview makes a request in the first of the CRD's review versions that the API server supports.
+// newReview uses the first of the CRD's review versions that the API server supports.
 func newReview(codec runtime.Codec, qs []engine.Conversion) (*review, error) {
 	q := qs[0]
 	var objects []runtime.RawExtension
@@ -183,7 +181,7 @@ func (r *review) converted(qs []engine.Conversion) ([]map[string]any, error) {
 	return out, nil
 }
 
-// response returns the response in a review of either version. It does not check the kind and uid of v1beta1.
+// Like the API server, response does not check the kind and uid of v1beta1.
 func (r *review) response() (response *apiextensionsv1.ConversionResponse, err error) {
 	want := apiextensionsv1.SchemeGroupVersion.WithKind("ConversionReview")
 	answer, isV1 := r.answer.(*apiextensionsv1.ConversionReview)

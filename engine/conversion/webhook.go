@@ -101,7 +101,7 @@ func pool(bundle []byte) (*x509.CertPool, error) {
 	return roots, nil
 }
 
-// transport returns a transport without a proxy, so it ignores the environment.
+// Without a proxy, the transport ignores the environment.
 func transport(roots *x509.CertPool) *http.Transport {
 	return &http.Transport{
 		DialContext:            (&net.Dialer{}).DialContext,
@@ -115,8 +115,8 @@ func transport(roots *x509.CertPool) *http.Transport {
 
 const maxRedirects = 10
 
-// sameAddress is a redirect policy that allows only the original address. (The API server follows
-// redirects to any address.)
+// sameAddress is a redirect policy that allows only the original address. The API server follows redirects to any
+// address.
 func sameAddress(req *http.Request, via []*http.Request) error {
 	if to, from := req.URL, via[0].URL; to.Scheme != from.Scheme || to.Host != from.Host {
 		return fmt.Errorf("redirect to another address (got %s://%s, want %s://%s)", to.Scheme, to.Host, from.Scheme, from.Host)
@@ -127,7 +127,6 @@ func sameAddress(req *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// call sends the review and decodes the response within the time limit.
 func (c *client) call(ctx context.Context, review []byte, into runtime.Object) error {
 	if c.Patience > 0 && !c.answered.Load() && c.slow.Load() >= c.Patience {
 		return c.late

@@ -50,7 +50,6 @@ func Decode(data []byte, tooLarge func(reason string) error) (*apiextensionsv1.C
 // v1beta1 CRD share. Without a limit, the copies for a CRD that fits into etcd could exhaust memory.
 const maxShared = 4 << 20
 
-// checkShared returns the result of tooLarge if the copies would exceed maxShared.
 func checkShared(spec *v1beta1.CustomResourceDefinitionSpec, tooLarge func(reason string) error) error {
 	shared, err := json.Marshal([]any{spec.Validation, spec.Subresources, spec.AdditionalPrinterColumns, spec.SelectableFields})
 	if n := len(spec.Versions); err == nil && n > 1 && len(shared) > maxShared/n {
@@ -59,8 +58,8 @@ func checkShared(spec *v1beta1.CustomResourceDefinitionSpec, tooLarge func(reaso
 	return err
 }
 
-// decodeBeta converts as the server does: it sets the defaults of v1beta1, converts to the
-// internal version, and then to v1.
+// decodeBeta converts as the server does: it sets the defaults of v1beta1, converts to the internal version, and then
+// to v1.
 func decodeBeta(data []byte, out *apiextensionsv1.CustomResourceDefinition, tooLarge func(reason string) error) error {
 	in, internal := &v1beta1.CustomResourceDefinition{}, &apiextensions.CustomResourceDefinition{}
 	if err := utiljson.Unmarshal(data, in); err != nil {

@@ -39,7 +39,7 @@ func (d Decoding) Decode(value any, path *field.Path) (meta *metav1.ObjectMeta, 
 	return meta, unknown, nil
 }
 
-// into decodes value into meta, which can be partly changed if that fails.
+// If into fails, meta can be partly changed.
 func (d Decoding) into(meta *metav1.ObjectMeta, value any, path *field.Path) (unknown []string, err error) {
 	data, err := utiljson.Marshal(value)
 	if err != nil || !d.Track {
@@ -60,7 +60,7 @@ func (d Decoding) into(meta *metav1.ObjectMeta, value any, path *field.Path) (un
 	return unknown, nil
 }
 
-// repair decodes each field on its own, and drops those that are malformed.
+// repair decodes each field on its own, and drops malformed fields.
 func (d Decoding) repair(fields map[string]any, path *field.Path) (meta *metav1.ObjectMeta, unknown []string) {
 	meta = &metav1.ObjectMeta{}
 	for _, name := range slices.Sorted(maps.Keys(fields)) {

@@ -16,8 +16,8 @@ import (
 	"github.com/celadon-cel/celadon/internal/minors"
 )
 
-// A Validator validates metadata as the API server of one minor version does. It is immutable. Errors
-// of maps are sorted by key; the server returns them in random order.
+// A Validator validates metadata as the API server of one minor version does. Errors of labels and annotations are
+// sorted by key; the server returns them in random order.
 type Validator struct{ minor int }
 
 // For returns the validator of Kubernetes 1.minor.
@@ -76,9 +76,8 @@ func (v Validator) Update(meta, old metav1.Object, path *field.Path) (errs field
 	return append(errs, v.managedFields(meta.GetManagedFields(), path.Child("managedFields"))...)
 }
 
-// Distinct returns the errors of Create or Update as the server reports them for custom resources
-// and embedded resources: some versions drop duplicates, or the details of errors in
-// ownerReferences. It modifies errs.
+// Distinct returns the errors of Create or Update as the server reports them for custom resources and embedded
+// resources. It modifies errs.
 func (v Validator) Distinct(errs field.ErrorList) field.ErrorList {
 	for _, err := range errs {
 		if v.has(bareOwners) && err.CoveredByDeclarative {
@@ -131,7 +130,7 @@ func (v Validator) labels(labels map[string]string, path *field.Path) (errs fiel
 	return errs
 }
 
-// annotations accepts keys that are qualified names, regardless of case.
+// Like the server, annotations ignores the case of keys.
 func (v Validator) annotations(annotations map[string]string, path *field.Path) (errs field.ErrorList) {
 	for _, key := range slices.Sorted(maps.Keys(annotations)) {
 		errs = append(errs, invalidEach(path, key, v.QualifiedName(strings.ToLower(key)), "format=k8s-label-key")...)

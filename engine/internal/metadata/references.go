@@ -34,7 +34,6 @@ func (v Validator) owners(refs []metav1.OwnerReference, path *field.Path) (errs 
 	return errs
 }
 
-// ownerField is a field that every owner reference must have.
 type ownerField struct {
 	name  string
 	value any
@@ -61,7 +60,6 @@ func (v Validator) owner(ref *metav1.OwnerReference, path *field.Path) (errs fie
 	return append(errs, banned(ref, gv.WithKind(ref.Kind), path)...)
 }
 
-// lenientOwner validates an owner reference for versions without strictOwners.
 func (v Validator) lenientOwner(ref *metav1.OwnerReference, path *field.Path) (errs field.ErrorList) {
 	gvk := schema.FromAPIVersionAndKind(ref.APIVersion, ref.Kind)
 	if gvk.Version == "" {
@@ -165,7 +163,6 @@ var (
 	}
 )
 
-// tooLong returns the error for a value of more than limit bytes.
 func (v Validator) tooLong(path *field.Path, limit int) *field.Error {
 	err := field.TooLong(path, "", limit)
 	err.Detail = fmt.Sprintf(tooLong.For(v.minor), limit)

@@ -15,8 +15,8 @@ var nameKinds = map[string]Kind{
 	"cidr":      Range,
 }
 
-// OfName returns the kind that the last word of a field's name suggests, such as Quantity for
-// maxSize or Version for kubernetes-version. It returns None for other names.
+// OfName returns the kind that the last word of a field's name suggests, such as Quantity for maxSize or Version for
+// kubernetes-version, or None.
 func OfName(name string) Kind {
 	word := lastWord(name)
 	if k, ok := nameKinds[word]; ok {
@@ -28,8 +28,7 @@ func OfName(name string) Kind {
 	return nameKinds[strings.TrimSuffix(word, "s")]
 }
 
-// lastWord returns the last word of a name in camel case or with separators, in lower case. IPs and
-// CIDRs are single words.
+// lastWord supports camel case and separators, and returns lower case. IPs and CIDRs are single words.
 func lastWord(name string) string {
 	if i := strings.LastIndexAny(name, "._-/"); i >= 0 {
 		name = name[i+1:]

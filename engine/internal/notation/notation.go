@@ -71,8 +71,7 @@ func (k Kind) Parses(text string) bool {
 	return ok
 }
 
-// Compare compares the values of two strings. ok is false if one of them does not represent a value
-// of kind k, or is longer than maxLength.
+// Compare compares the values of two strings. ok is false unless both represent values of kind k and are short.
 func (k Kind) Compare(a, b string) (order int, ok bool) {
 	if len(a) > maxLength || len(b) > maxLength {
 		return 0, false
@@ -121,8 +120,7 @@ func compared[T any](a, b string, parse func(string) (T, error), compare func(T,
 	return compare(x, y), true
 }
 
-// Samples returns strings of kind k. They contain strings whose text is ordered differently from
-// their values and, if possible, different strings of the same value.
+// Samples returns strings of kind k, including strings whose text is ordered differently from their values.
 func (k Kind) Samples() []string {
 	switch k {
 	case Quantity:

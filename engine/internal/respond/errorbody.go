@@ -23,10 +23,10 @@ type Renderer struct{ jsonValues bool }
 // RendererFor returns the renderer of Kubernetes 1.minor.
 func RendererFor(minor int) Renderer { return Renderer{jsonValues.Include(minor)} }
 
-// Error returns the text of err.Error().
+// Error returns the text of err.Error() in that version.
 func (r Renderer) Error(err *field.Error) string { return err.Field + ": " + r.Body(err) }
 
-// Body returns the text of err.ErrorBody(): the type, the value, and the detail.
+// Body returns the text of err.ErrorBody() in that version.
 func (r Renderer) Body(err *field.Error) string {
 	text, ok := typeTexts[err.Type]
 	if !ok {
@@ -41,10 +41,9 @@ func (r Renderer) Body(err *field.Error) string {
 	return text
 }
 
-// errorTypeTooShort is field.ErrorTypeTooShort, which old releases do not declare.
 const errorTypeTooShort field.ErrorType = "FieldValueTooShort"
 
-// typeTexts describes error types that old releases of package field do not declare.
+// Old releases of package field do not declare these error types.
 var typeTexts = map[field.ErrorType]string{errorTypeTooShort: "Too short", "FieldValueTooFew": "Too few"}
 
 func showsValue(err *field.Error) bool {
@@ -81,8 +80,8 @@ func (r Renderer) value(v any) string {
 	return fmt.Sprintf("%#v", v)
 }
 
-// ownersInGo returns refs in Go syntax. The server shows the addresses of the pointers in them, which
-// are random; here, all have the same address, so that the text is reproducible.
+// The server shows the addresses of the pointers in refs, which are random. ownersInGo uses a constant, so that the
+// text is reproducible.
 func ownersInGo(refs []metav1.OwnerReference) string {
 	texts := make([]string, len(refs))
 	for i, ref := range refs {
@@ -99,8 +98,7 @@ func flagInGo(b *bool) string {
 	return "(*bool)(0xc000000000)"
 }
 
-// pointee returns the value that v points to, or v if it is not a pointer. For nil it returns "null",
-// like the server before jsonValues.
+// For nil, pointee returns "null", like the server before jsonValues.
 func pointee(v any) any {
 	if v == nil {
 		return "null"

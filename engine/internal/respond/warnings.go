@@ -14,8 +14,8 @@ import (
 // k8s.io/apiserver/pkg/endpoints/filters.WithWarningRecorder.
 type Warnings struct {
 	sent []string
-	// added holds all warnings until the total is too long, including those that were not sent.
-	// Then each is shortened, which may remove the characters that a header cannot carry.
+	// added holds all warnings until the total is too long, including unsendable ones. Then each is shortened, which
+	// may remove the characters that a header cannot carry.
 	added []string
 	known map[string]bool
 	runes int // of the warnings in sent
@@ -55,7 +55,6 @@ func (w *Warnings) Add(text string) {
 	w.added = nil
 }
 
-// full reports whether further warnings are ignored.
 func (w *Warnings) full() bool { return w.cut && w.runes >= maxRunes }
 
 func (w *Warnings) send(text string) {
@@ -68,8 +67,7 @@ func (w *Warnings) send(text string) {
 // Sent returns the warnings of the headers in order.
 func (w *Warnings) Sent() []string { return w.sent }
 
-// sendable reports whether a Warning header can carry text, according to the function that the
-// server uses. That function rejects control characters and invalid UTF-8.
+// A Warning header cannot carry control characters and invalid UTF-8.
 func sendable(text string) bool {
 	_, err := net.NewWarningHeader(299, "", text)
 	return err == nil

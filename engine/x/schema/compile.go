@@ -22,8 +22,7 @@ type compiler struct {
 	unsettled bool
 }
 
-// node compiles a schema. s is nil for schemas under allOf, anyOf, oneOf, and not, which are not
-// structural.
+// s is nil for schemas under allOf, anyOf, oneOf, and not, which are not structural.
 func (c *compiler) node(p *apiextensionsv1.JSONSchemaProps, s *structuralschema.Structural) (*node, error) {
 	if err := supported(p); err != nil {
 		return nil, err
@@ -58,7 +57,7 @@ func (c *compiler) node(p *apiextensionsv1.JSONSchemaProps, s *structuralschema.
 	return n, nil
 }
 
-// supported returns an error for features that CRDs cannot use and that no check implements.
+// CRDs cannot use these features, and no check implements them.
 func supported(p *apiextensionsv1.JSONSchemaProps) error {
 	switch {
 	case p.Ref != nil && *p.Ref != "":
@@ -91,7 +90,7 @@ func (c *compiler) typesOf(p *apiextensionsv1.JSONSchemaProps) []string {
 
 func (n *node) typeNames() string { return strings.Join(n.types, ",") }
 
-// children compiles the schemas below n. It returns the properties sorted by name.
+// The properties are sorted by name.
 func (c *compiler) children(n *node, p *apiextensionsv1.JSONSchemaProps, s *structuralschema.Structural) (properties []named, err error) {
 	if s == nil {
 		s = &structuralschema.Structural{}
@@ -146,8 +145,6 @@ func (c *compiler) properties(props map[string]apiextensionsv1.JSONSchemaProps, 
 	return nodes, properties, nil
 }
 
-// structure adds the parts that are not value validation, and sums up the properties of child
-// schemas.
 func (n *node) structure(s *structuralschema.Structural, properties []named) {
 	if s == nil {
 		return
@@ -179,7 +176,6 @@ func (n *node) structure(s *structuralschema.Structural, properties []named) {
 	n.adopt(n.additional)
 }
 
-// settled reports whether preparing leaves the default unchanged.
 func (n *node) settled() bool {
 	p := preparer{Preparation: Preparation{Prune: true, Default: true}}
 	if n.standard == nil {

@@ -11,8 +11,7 @@ import (
 	"github.com/celadon-cel/celadon/engine/x/structural"
 )
 
-// coerceEmbedded normalizes the metadata of embedded resources. It returns the sorted paths of
-// unknown fields if how.Track is set. Like Prepare, it does not modify obj.
+// coerceEmbedded does not modify obj. The unknown fields are sorted, and nil unless how.Track is set.
 func (s *Schema) coerceEmbedded(obj map[string]any, how metadata.Decoding) (coerced map[string]any, unknown []string, err *field.Error) {
 	c := coercer{Decoding: how}
 	v, _ := c.value(obj, s.root, nil)
@@ -65,7 +64,7 @@ func (c *coercer) object(fields map[string]any, n *node, at *errorPath) (out map
 	return out, changed
 }
 
-// resource coerces a copy of the resource that shares everything but the metadata.
+// The copy shares everything but the metadata.
 func (c *coercer) resource(fields map[string]any, at *errorPath) map[string]any {
 	fields = maps.Clone(fields)
 	unknown, err := c.Embedded(fields, at.field(nil))
@@ -91,8 +90,8 @@ func (c *coercer) list(items []any, n *node, at *errorPath) (out []any, changed 
 	return out, changed
 }
 
-// An errorPath is the path of a value; nil is the root. It is only formatted for errors, in the notation
-// of the check that reports the error.
+// An errorPath is the path of a value; nil is the root. It is only formatted for errors, in the notation of the check
+// that reports the error.
 type errorPath struct {
 	up    *errorPath
 	name  string
@@ -108,11 +107,9 @@ const (
 	item
 )
 
-// String returns the notation of value errors. Fields that are not properties have a leading dot at
-// the root too.
+// String returns the notation of value errors. Fields that are not properties have a leading dot at the root also.
 func (p *errorPath) String() string { return string(p.appendTo(nil, false)) }
 
-// appendTo appends p to b in the notation of value errors, or of errors about unknown fields.
 func (p *errorPath) appendTo(b []byte, unknown bool) []byte {
 	if p == nil {
 		return b
@@ -127,8 +124,7 @@ func (p *errorPath) appendTo(b []byte, unknown bool) []byte {
 	return append(b, p.name...)
 }
 
-// root reports whether the path is empty, which is true at the root and for a root property whose
-// name is empty.
+// root is also true for a root property whose name is empty.
 func (p *errorPath) root() bool {
 	return p == nil || p.step == property && p.name == "" && p.up.root()
 }

@@ -56,8 +56,7 @@ func (r *embeddedReport) value(v any, n *node, at *errorPath) {
 	}
 }
 
-// resource validates an embedded resource. See
-// k8s.io/apiextensions-apiserver/pkg/apiserver/schema/objectmeta.Validate.
+// See k8s.io/apiextensions-apiserver/pkg/apiserver/schema/objectmeta.Validate.
 func (r *embeddedReport) resource(fields map[string]any, path *field.Path) {
 	for _, name := range []string{"apiVersion", "kind"} {
 		v, ok := fields[name]

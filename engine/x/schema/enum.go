@@ -7,8 +7,8 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 )
 
-// An enum holds the allowed values by type. As in the API server, a value matches if Go can convert
-// it to the type of an allowed value: 1.9 matches 1, and 65 matches "A".
+// An enum holds the allowed values by type. As in the API server, a value matches if Go can convert it to the type of
+// an allowed value: 1.9 matches 1, and 65 matches "A".
 type enum struct {
 	values  []any // as in the schema
 	strings map[string]struct{}

@@ -2,8 +2,8 @@ package schema
 
 import "reflect"
 
-// Equal reports whether a and b are equal. It is reflect.DeepEqual for decoded JSON, so it
-// distinguishes int64 from float64, and nil from empty maps and lists.
+// Equal is reflect.DeepEqual for decoded JSON, so it distinguishes int64 from float64, and nil from empty maps and
+// lists.
 func Equal(a, b any) bool {
 	switch a := a.(type) {
 	case []any:

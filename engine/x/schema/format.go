@@ -7,12 +7,10 @@ import (
 	"k8s.io/kube-openapi/pkg/validation/strfmt"
 )
 
-// registries holds the API server's formats. The shared registry has a lock, so each processor gets
-// its own.
+// The shared registry has a lock, so each processor gets its own.
 var registries = sync.Pool{New: func() any { return strfmt.NewFormats() }}
 
-// formatOf returns a function that checks strings for a format, or nil if the format is not
-// checked.
+// formatOf returns nil if the format is not checked.
 func formatOf(name string) func(string) bool {
 	if name == "" || !strfmt.Default.ContainsName(name) {
 		return nil
@@ -27,7 +25,7 @@ func formatOf(name string) func(string) bool {
 	}
 }
 
-// dateTime reports whether s is a date-time. For the most common form it avoids regular expressions, which allocate.
+// For the most common form, dateTime avoids regular expressions, which allocate.
 func dateTime(s string) bool {
 	if len(s) == len("2006-01-02T15:04:05Z") {
 		if _, err := time.Parse("2006-01-02T15:04:05Z", s); err == nil {

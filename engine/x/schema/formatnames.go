@@ -23,9 +23,8 @@ func (s server) checksFormat(format string, types []string) bool {
 	return KnowsFormat(int(s), format, valueType)
 }
 
-// KnowsFormat reports whether the API server of Kubernetes 1.minor checks a format of values of a
-// type, or of strings if valueType is empty. It uses the formats of the minor before its own, so
-// that it can be rolled back.
+// KnowsFormat reports whether the API server of Kubernetes 1.minor checks a format of values of a type, or of strings
+// if valueType is empty. For strings, it uses the formats of the minor before its own, so that it can be rolled back.
 func KnowsFormat(minor int, format, valueType string) bool {
 	switch valueType {
 	case "", "string":

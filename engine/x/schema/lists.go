@@ -19,8 +19,7 @@ func (s *Schema) ListTypes(path *field.Path, obj map[string]any) field.ErrorList
 	return r.errs
 }
 
-// distinct reports whether no set or map list in value has duplicates. It may return false for a
-// value without duplicates.
+// distinct may return false for a value without duplicates.
 func (n *node) distinct(value any) bool {
 	if n == nil || !n.lists {
 		return true
@@ -93,8 +92,7 @@ func (r *listReport) value(n *node, v any, at *errorPath) {
 	}
 }
 
-// object checks each field against additionalProperties even if it is a property, as the API server
-// does.
+// As in the API server, additionalProperties applies even to a field that is a property.
 func (r *listReport) object(n *node, fields map[string]any, at *errorPath) {
 	here := errorPath{up: at}
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
@@ -150,10 +148,9 @@ func (r *listReport) keys(names []string, items []any, at *errorPath) {
 	r.twice(keys, shown, at)
 }
 
-// noKey is the key of an item without keys.
+// noKey is the key of an item that lacks its only key.
 type noKey struct{}
 
-// encoded is a list or object as JSON, for comparison.
 type encoded string
 
 // twice reports the second occurrence of each key, but not the third and later occurrences.

@@ -6,7 +6,7 @@ import (
 )
 
 type node struct {
-	// free is set if every value is valid, including all values below it.
+	// free is set if every value is valid.
 	free bool
 	// types are the JSON types, as named in errors. If empty, any type is allowed.
 	types    []string
@@ -28,16 +28,16 @@ type node struct {
 	hasAdditional bool  // such fields are not pruned
 	items         *node
 	listType      listType
-	isArray       bool // the type is array
+	isArray       bool
 	preserve      bool
 	embedded      bool
 	standard      any     // the complete default, which is copied for each use
 	defaults      []named // properties with defaults
 
-	// Properties of this schema and those below it.
-	lists  bool    // has sets or map lists
-	listed []named // properties with lists set
-	embeds bool    // has embedded resources
+	// Of this schema and the schemas below it.
+	lists  bool
+	listed []named
+	embeds bool
 }
 
 type named struct {
@@ -45,8 +45,7 @@ type named struct {
 	node *node
 }
 
-// child returns the schema of a field. known is false if the field is pruned unless unknown fields
-// are preserved.
+// If known is false, the field is pruned unless unknown fields are preserved.
 func (n *node) child(name string) (child *node, known bool) {
 	if n == nil {
 		return nil, false
@@ -81,7 +80,7 @@ const (
 
 var allKinds = []kinds{isNull, isBool, isString, isInt, isWhole, isFraction, isList, isMap}
 
-// kindOf returns the kind of v, or 0 if v is not decoded JSON.
+// kindOf returns 0 if v is not decoded JSON.
 func kindOf(v any) kinds {
 	switch v := v.(type) {
 	case nil:
@@ -109,7 +108,7 @@ func kindOfFloat(f float64) kinds {
 	return isFraction
 }
 
-// jsonInteger reports whether f is an integer, up to the rounding error that the API server allows.
+// jsonInteger allows a rounding error as the API server does.
 func jsonInteger(f float64) bool {
 	const most, epsilon = 1<<53 - 1, 1e-9
 	if !(math.Abs(f) <= most) { // NaN too
@@ -119,7 +118,7 @@ func jsonInteger(f float64) bool {
 	return f == rounded || math.Abs(f-rounded) < epsilon*math.Abs(rounded)
 }
 
-// jsonType returns the type of a kind in JSON schemas and its format in Go.
+// The format is the name of the Go type.
 func (k kinds) jsonType() (name, format string) {
 	switch k {
 	case isBool:
@@ -138,9 +137,8 @@ func (k kinds) jsonType() (name, format string) {
 	return "", ""
 }
 
-// mistyped reports whether values of kind k match no type of the node. want and got are the types
-// as named in the error. Strings and lists are never mistyped if the node has a format and no
-// numeric type.
+// want and got are the types as named in the error. Strings and lists are never mistyped if the node has a format and
+// no numeric type.
 func (n *node) mistyped(k kinds) (want, got string, bad bool) {
 	if k == isNull {
 		bad = len(n.types) > 0 && !n.nullable && !slices.Contains(n.types, "null")

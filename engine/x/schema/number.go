@@ -7,22 +7,20 @@ import (
 	"k8s.io/kube-openapi/pkg/validation/validate"
 )
 
-// A number holds the checks of numbers. Bounds are float64 in schemas; integers are compared with
-// the bounds converted to int64.
+// Bounds are float64 in schemas; integers are compared with the bounds converted to int64.
 type number struct {
 	typeName, format           string
 	multipleOf, max, min       *float64
 	exclusiveMax, exclusiveMin bool
 
-	// never is set if a bound is out of the type's range. Every number is then invalid.
+	// If a bound is out of the type's range, every number is invalid.
 	never                   bool
 	intMultiple             int64
 	intMax, intMin          int64
 	isInt, isInt32, isFloat bool
 }
 
-// newNumber returns the checks of n, or nil if n does not restrict numbers. Types and formats limit
-// the range of numbers if ranges is set.
+// Types and formats limit the range of numbers if ranges is set.
 func newNumber(n *node, p *apiextensionsv1.JSONSchemaProps, ranges bool) *number {
 	ranged := ranges && len(n.types) == 1 && (n.types[0] == "integer" || n.types[0] == "number" && n.format == "float")
 	if !ranged && p.MultipleOf == nil && p.Maximum == nil && p.Minimum == nil {
@@ -84,9 +82,8 @@ func (c *number) validFloat(v float64) bool {
 	return c.min == nil || !(v < *c.min || c.exclusiveMin && v == *c.min)
 }
 
-// integral reports whether v, formatted in decimal digits, can be parsed as an int64, or as an
-// int32 for that format. The least int64 cannot: the shortest digits of its float64 exceed the
-// range.
+// integral reports whether v, formatted in decimal digits, can be parsed as an integer. The least int64 cannot: the
+// shortest digits of its float64 exceed the range.
 func (c *number) integral(v float64) bool {
 	if v != math.Trunc(v) {
 		return false

@@ -47,8 +47,7 @@ func (l *OldItems) Get(item any) any {
 	return nil
 }
 
-// keyOf returns a comparable value for the key of an item. ok is false if it lacks a field of the key
-// or has one that is not a scalar.
+// keyOf returns a comparable value. ok is false if the item lacks a field of the key or has one that is not a scalar.
 func (l *OldItems) keyOf(item any) (key any, ok bool) {
 	fields, ok := item.(map[string]any)
 	if !ok {

@@ -29,8 +29,7 @@ type Preparation struct {
 
 // Prepare prunes an object of the custom resource, normalizes the metadata of embedded resources, and defaults it. It
 // does not modify obj. The result shares memory with obj, and is obj itself if it has no embedded resources and
-// nothing changes. Unknown fields are sorted as in the API server: those in the metadata of embedded resources follow
-// the others.
+// nothing changes. Unknown fields are sorted; those in the metadata of embedded resources follow the others.
 func (s *Schema) Prepare(obj map[string]any, steps Preparation) (prepared map[string]any, unknown []string, err *field.Error) {
 	if !s.root.embeds {
 		prepared, unknown = s.prepare(obj, steps)
@@ -49,7 +48,7 @@ func (s *Schema) Prepare(obj map[string]any, steps Preparation) (prepared map[st
 	return prepared, append(unknown, more...), nil
 }
 
-// prepare prunes and defaults an object in a single walk, with the same result as if it was pruned first.
+// prepare prunes and defaults in a single walk, with the same result as if it pruned first.
 func (s *Schema) prepare(obj map[string]any, steps Preparation) (prepared map[string]any, unknown []string) {
 	p := &preparer{Preparation: steps}
 	mode := keepUnknown
@@ -84,8 +83,7 @@ func Decoded(v any) bool {
 	return false
 }
 
-// FillRoot returns obj with missing defaults of the root's properties added. It copies obj if it
-// adds any, and returns obj itself otherwise.
+// FillRoot returns obj with missing defaults of the root's properties. It does not modify obj.
 func (s *Schema) FillRoot(obj map[string]any) map[string]any {
 	filled := obj
 	for _, d := range s.root.defaults {
@@ -111,7 +109,6 @@ type mode uint8
 const (
 	// keepUnknown prunes nothing at this level or below.
 	keepUnknown mode = iota
-	// dropUnknown prunes them.
 	dropUnknown
 	// preserveUnknown keeps them with everything below. Below fields in the schema, pruning
 	// resumes.

@@ -1,13 +1,11 @@
 package schema
 
-// An oldValue is the value before an update, if it is known.
 type oldValue struct {
 	known bool
 	value any
 }
 
-// field returns the old value of a field in the schema. The API server converts apiVersion and kind of
-// both objects, so it cannot see a change of them; their old value is unknown.
+// The API server converts apiVersion and kind of both objects, so it cannot see a change of them.
 func (p oldValue) field(name string, at *errorPath) oldValue {
 	if !p.known || at.root() && (name == "apiVersion" || name == "kind") {
 		return oldValue{}
@@ -20,8 +18,7 @@ func (p oldValue) field(name string, at *errorPath) oldValue {
 	return oldValue{known: ok, value: v}
 }
 
-// list returns the items of the old list by key, or nil if the list is not a map list or its
-// old value is unknown.
+// list returns nil if the list is not a map list or its old value is unknown.
 func (p oldValue) list(n *node) *OldItems {
 	old, ok := p.value.([]any)
 	if !p.known || !ok || !n.correlates() {

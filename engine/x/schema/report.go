@@ -11,27 +11,23 @@ import (
 // in is the location of values in kube-openapi's errors.
 const in = "body"
 
-// A report collects the errors of a value. Its checks return the number of passed checks, which
-// decides between the branches of anyOf and oneOf. The numbers must equal the API server's,
-// including its oddities.
+// A report collects the errors of a value. Its checks return the number of passed checks, which determines the errors
+// of anyOf and oneOf. The numbers must equal the API server's, including its oddities.
 type report struct {
 	errs []error
-	// thorough is set if the passed checks of valid values must be counted. Otherwise valid values
-	// are skipped.
+	// thorough is set if the passed checks of valid values must be counted. Otherwise valid values are skipped.
 	thorough bool
 	bytes    int // total length of the error messages
 	*meter
 }
 
-// Limits on the errors reported for a value: a list with a million invalid items must not need
-// gigabytes of memory.
+// Limits on the errors reported for a value: a list with a million invalid items must not need gigabytes of memory.
 const (
 	MaxErrors = 10_000
 	maxBytes  = 16 << 20
 )
 
-// full reports whether a limit is reached. Errors are only dropped together with all later errors,
-// so a full report always keeps at least one error.
+// Errors are only dropped together with all later errors, so a full report keeps at least one error.
 func (r *report) full() bool { return len(r.errs) >= MaxErrors || r.bytes >= maxBytes }
 
 func (r *report) add(errs ...error) {
@@ -59,9 +55,8 @@ func (r *report) value(n *node, v any, at *errorPath, was oldValue) (passed int)
 	return r.suspect(n, v, at, was)
 }
 
-// skips reports whether v can be skipped because it has no errors. Without logic in the schema, it
-// does not check the fields of an object, because deep values would then be checked again at each
-// level.
+// Without logic in the schema, skips does not check the fields of an object, because deep values would then be
+// checked again at each level.
 func (r *report) skips(n *node, v any) bool {
 	if r.thorough {
 		return false
@@ -72,7 +67,7 @@ func (r *report) skips(n *node, v any) bool {
 	return n.valid(v, r.meter)
 }
 
-// suspect runs all checks and drops their errors if v is unchanged in an update.
+// suspect drops the errors of a value that is unchanged in an update.
 func (r *report) suspect(n *node, v any, at *errorPath, was oldValue) (passed int) {
 	start, bytes := len(r.errs), r.bytes
 	passed = r.checks(n, v, at, was)
@@ -129,7 +124,7 @@ func (r *report) enum(n *node, v any, at *errorPath) {
 	}
 }
 
-// text reports at most one error for the string's length and pattern.
+// Like the API server, text reports at most one error for the string's length and pattern.
 func (r *report) text(n *node, s string, at *errorPath) (passed int) {
 	t := n.text
 	if t == nil {
@@ -261,7 +256,6 @@ func (r *report) object(n *node, fields map[string]any, at *errorPath, was oldVa
 	return passed
 }
 
-// suspects appends the sorted names of the fields that may have errors.
 func (r *report) suspects(names []string, n *node, o *object, fields map[string]any) []string {
 	for name, v := range fields {
 		child, ok := n.properties[name]

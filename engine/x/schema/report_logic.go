@@ -9,8 +9,7 @@ import (
 	"k8s.io/kube-openapi/pkg/validation/validate"
 )
 
-// logic reports the errors of allOf, anyOf, oneOf, and not. Errors inside them are not dropped for
-// unchanged parts of v.
+// Errors inside branches are not dropped for unchanged parts of v.
 func (r *report) logic(l *logic, v any, at *errorPath) (passed int) {
 	if l == nil {
 		return 1
@@ -38,12 +37,11 @@ func (r *report) try(n *node, v any, at *errorPath) branch {
 	return branch{own.errs, passed}
 }
 
-// composite adds an error that the API server does not attribute to a field.
+// The API server does not attribute these errors to a field.
 func (r *report) composite(format string, args ...any) {
 	r.add(openapierrors.New(openapierrors.CompositeErrorCode, format, args...))
 }
 
-// best adds the errors of the failed branch that passed the most checks.
 func (r *report) best(failed *branch) (passed int) {
 	if failed == nil {
 		return 0
@@ -125,8 +123,8 @@ func (r *report) allOf(branches []*node, v any, at *errorPath) (passed int, kept
 	return passed, kept
 }
 
-// mark is a prefix of errors that are kept regardless of the branch that wins. An error can only
-// have it if the name of a root property does.
+// mark is a prefix of errors that are kept regardless of the branch that wins. An error can only have it if the name
+// of a root property does.
 const mark = "IMPORTANT!"
 
 func (b *branch) important() (kept []error) {

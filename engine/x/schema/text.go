@@ -56,8 +56,7 @@ func (t *text) tooShort(s string) bool {
 	return int64(len(s)) < *t.minLength || int64(utf8.RuneCountInString(s)) < *t.minLength
 }
 
-// A pattern is compiled on first use, because most are never used. After many uses it gets a
-// transition table.
+// A pattern is compiled on first use, because most are never used. After many uses it gets a transition table.
 type pattern struct {
 	text  string
 	once  sync.Once
@@ -93,7 +92,7 @@ func (p *pattern) match(s string, m *meter) bool {
 	return p.re.MatchString(s)
 }
 
-// perFormatted is the work for each byte of a string with a format.
+// per byte of a string with a format
 const perFormatted = 100
 
 func (t *text) formatted(s string, m *meter) bool {
@@ -122,7 +121,6 @@ func (m *meter) spend(units int) {
 
 func (m *meter) stop(why string) { panic(overwork(why)) }
 
-// overwork is the panic value of a check that needs too much work. It describes the work.
 type overwork string
 
 // stopped recovers the panic of a meter and replaces errs with its error.

@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// A hasher computes equal hashes for equal values, both for equality in Go and for equality as
-// encoded JSON, where 1 equals 1.0. unsure is set if a value cannot be encoded.
+// A hasher computes equal hashes for equal values, both for equality in Go and for equality as encoded JSON, where 1
+// equals 1.0. unsure is set if a value cannot be encoded.
 type hasher struct{ unsure bool }
 
 var hashSeed = maphash.MakeSeed()
@@ -46,7 +46,7 @@ func (h *hasher) value(v any) uint64 {
 	return 0
 }
 
-// text hashes s as encoding preserves it, with invalid UTF-8 replaced.
+// Encoding replaces invalid UTF-8.
 func (h *hasher) text(s string) uint64 {
 	if !utf8.ValidString(s) {
 		s = string([]rune(s))
@@ -86,7 +86,6 @@ func (h *hasher) dict(fields map[string]any) uint64 {
 	return mix(sum)
 }
 
-// key hashes the keys of an item. Some keys may be missing.
 func (h *hasher) key(item any, keys []string) uint64 {
 	fields, _ := item.(map[string]any)
 	sum := mix(hashMap)
@@ -107,13 +106,12 @@ func mix(x uint64) uint64 {
 	return x ^ x>>33
 }
 
-// few is the largest number of items whose hashes are kept on the stack.
+// the largest number of items whose hashes are kept on the stack
 const few = 32
 
 var hashBuffers = sync.Pool{New: func() any { return new([]uint64) }}
 
-// distinct reports whether no two items are equal, by the hashes of their keys, or of the items if keys is nil. It
-// may return false for distinct items.
+// distinct compares hashes of keys, or of items if keys is nil. It may return false for distinct items.
 func distinct(items []any, keys []string) bool {
 	if len(items) < 2 {
 		return true

@@ -6,7 +6,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 )
 
-// valid reports whether value is valid. See doc.go for the precision of the result.
+// See doc.go for the precision of the result.
 func (n *node) valid(value any, m *meter) bool {
 	m.spend(perNode)
 	if n.free {
@@ -117,8 +117,7 @@ func (o *object) valid(fields map[string]any, m *meter) bool {
 	return true
 }
 
-// validFields reports whether all fields are valid. It looks up the schema of each field, not the
-// field of each schema.
+// validFields looks up the schema of each field, not the field of each schema.
 func (o *object) validFields(fields map[string]any, m *meter) bool {
 	for name, v := range fields {
 		n, ok := o.known[name]

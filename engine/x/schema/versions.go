@@ -51,7 +51,7 @@ type server int
 
 func (s server) has(in minors.Range) bool { return in.Include(int(s)) }
 
-// limitText returns a message with a limit. If units is set, the unit of a limit of 1 is in the singular.
+// If units is set, the unit of a limit of 1 is in the singular.
 func limitText(format string, limit int64, units bool) string {
 	text := fmt.Sprintf(format, limit)
 	if units && limit == 1 {
@@ -60,7 +60,6 @@ func limitText(format string, limit int64, units bool) string {
 	return text
 }
 
-// tooLongError returns the error for a string of more than limit characters.
 func (s server) tooLongError(path *field.Path, limit int64) *field.Error {
 	err := field.TooLong(path, "", int(limit))
 	err.Detail = limitText(tooLong.For(int(s)), limit, s.has(sizeUnits))
@@ -73,24 +72,22 @@ func (s server) tooManyError(path *field.Path, n, limit int64) *field.Error {
 	return err
 }
 
-// The error types of tooFew and tooShort, which old releases of package field do not declare.
+// Old releases of package field do not declare these types.
 const (
 	typeTooFew   field.ErrorType = "FieldValueTooFew"
 	typeTooShort field.ErrorType = "FieldValueTooShort"
 )
 
-// tooFewError returns the error for a list or an object whose n entries are fewer than limit.
 func tooFewError(path *field.Path, n, limit int64) *field.Error {
 	return &field.Error{Type: typeTooFew, Field: path.String(), BadValue: int(n), Detail: limitText("must have at least %d items", limit, true)}
 }
 
-// tooShortError returns the error for a string of less than limit characters.
 func tooShortError(path *field.Path, value any, limit int64) *field.Error {
 	return &field.Error{Type: typeTooShort, Field: path.String(), BadValue: value, Detail: limitText("must be at least %d characters", limit, true)}
 }
 
-// Reword gives err the text of Kubernetes 1.minor. It is an error that the linked release found in a
-// value, such as a default. ofType is set if err may be about the missing type of an embedded resource.
+// Reword gives err the text of Kubernetes 1.minor. err is an error that the linked release found in a value, such as
+// a default. ofType is set if err may be about the missing type of an embedded resource.
 func Reword(err *field.Error, minor int, ofType bool) {
 	s := server(minor)
 	var limit int64
@@ -114,7 +111,6 @@ func Reword(err *field.Error, minor int, ofType bool) {
 
 var lowText = regexp.MustCompile(`in body should (be|have) at least (\d+) (?:chars long|items|properties)$`)
 
-// rewordLow replaces an error about a value that is too small by one of its own type, if the version has it.
 func (s server) rewordLow(err *field.Error) {
 	m := lowText.FindStringSubmatch(err.Detail)
 	if m == nil {
@@ -130,8 +126,7 @@ func (s server) rewordLow(err *field.Error) {
 	err.Type, err.Detail = own.Type, own.Detail
 }
 
-// fieldErrors converts the report's errors to the API server's form. Equal messages are reported
-// once. Errors that have no field get path itself.
+// Equal messages are reported once. Errors without a field get path.
 func (r *report) fieldErrors(path *field.Path, by server) field.ErrorList {
 	if len(r.errs) == 0 {
 		return nil
