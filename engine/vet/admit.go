@@ -19,8 +19,8 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// admission validates a CRD as the API server does. The server's own function gets the schemas without
-// rules, apart from those with unit.whole, and the errors of rules are added.
+// admission validates a CRD as the API server does. The server's own function gets the schemas without rules, apart
+// from schemas with unit.whole, and the errors of rules are added.
 type admission struct {
 	ctx      context.Context
 	cfg      Config
@@ -29,21 +29,19 @@ type admission struct {
 	limits   cost.Limits
 	units    []*unit
 	dropped  []Need
-	// undecided is set if a rule on a default needs too much work, or if a rule was not compiled and there are
-	// other errors.
+	// undecided is set if a rule on a default needs too much work, or if a rule was not compiled and there are other
+	// errors.
 	undecided *engine.WorkLimitError
-	// complex is the reason why a rule was not compiled. Without other errors, run returns it.
-	complex  *celenv.ComplexError
-	compiler *compiler
-	// reestimators estimate the rules as other versions do.
+	// complex is the reason why a rule was not compiled.
+	complex      *celenv.ComplexError
+	compiler     *compiler
 	reestimators []*reestimator
 	// Expressions and versions of the old CRD, which are exempt from some checks.
 	oldRules, oldMessages map[string]bool
 	unchanged             map[string]bool
 
-	errs field.ErrorList
-	refs map[*field.Error]*rule
-	// kinds holds the kinds of errors about costs.
+	errs  field.ErrorList
+	refs  map[*field.Error]*rule
 	kinds map[*field.Error]engine.CauseKind
 }
 
@@ -68,7 +66,6 @@ func newAdmission(ctx context.Context, crd, old *apiextensions.CustomResourceDef
 // errPanics is the error for a CRD whose validation makes the API server panic.
 var errPanics = errors.New("This request caused apiserver to panic. Look in the logs for details.") //lint:ignore ST1005 the server's text
 
-// panicsAt is an errPanics with a known location.
 type panicsAt struct{ engine.Cause }
 
 func (e *panicsAt) Error() string { return errPanics.Error() }
@@ -111,8 +108,7 @@ func (a *admission) run() error {
 	return a.incomplete()
 }
 
-// incomplete returns a.complex if there are no errors. If there are errors, the CRD is rejected anyway,
-// and a.undecided records the reason.
+// If there are errors, the CRD is rejected anyway, and a.undecided records the reason.
 func (a *admission) incomplete() error {
 	switch {
 	case a.complex == nil:
@@ -129,8 +125,8 @@ func tooComplex(why *celenv.ComplexError) *engine.WorkLimitError {
 	return &engine.WorkLimitError{Part: "schema", Reason: why.Error()}
 }
 
-// leaveUnreadable leaves the rules in schemas that cannot be converted to structural schemas, so that the
-// server's function reports the same errors as with rules. It reports whether it found such schemas.
+// leaveUnreadable leaves the rules in schemas that cannot be converted to structural schemas, so that the server's
+// function reports the same errors as with rules.
 func (a *admission) leaveUnreadable(errs field.ErrorList) bool {
 	found := false
 	for _, u := range a.units {
@@ -146,8 +142,8 @@ func (a *admission) leaveUnreadable(errs field.ErrorList) bool {
 	return found
 }
 
-// withoutRules returns the errors that the server finds in the CRD without rules, or errPanics if its
-// function panics.
+// withoutRules returns the errors that the server finds in the CRD without rules, or errPanics if its function
+// panics.
 func (a *admission) withoutRules() (errs field.ErrorList, err error) {
 	defer func() {
 		if recover() != nil {
@@ -175,9 +171,9 @@ func (a *admission) withoutRules() (errs field.ErrorList, err error) {
 	return append(errs, slices.DeleteFunc(found, ofMetadata)...), nil
 }
 
-// keepStructural keeps a CRD with preserveUnknownFields subject to the structural check, which the
-// server applies if the schema has any extension. Rules may have been the only extension. The mark that
-// replaces them makes a type optional, so keepStructural returns the errors for missing types.
+// keepStructural keeps a CRD with preserveUnknownFields subject to the structural check, which the server applies if
+// the schema has any extension. Rules may have been the only extension. The mark that replaces them makes a type
+// optional, so keepStructural returns the errors for missing types.
 func (a *admission) keepStructural(crd *apiextensions.CustomResourceDefinition) (errs field.ErrorList) {
 	if p := crd.Spec.PreserveUnknownFields; p == nil || !*p {
 		return nil
@@ -196,8 +192,7 @@ func (a *admission) keepStructural(crd *apiextensions.CustomResourceDefinition) 
 	return errs
 }
 
-// withoutBuild drops the error that no validator can be built from a schema. The server reports it
-// only for schemas without other errors.
+// The server reports that no validator can be built from a schema only for schemas without other errors.
 func withoutBuild(errs field.ErrorList, u *unit) field.ErrorList {
 	path := u.path.String()
 	return slices.DeleteFunc(errs, func(err *field.Error) bool {
@@ -207,8 +202,8 @@ func withoutBuild(errs field.ErrorList, u *unit) field.ErrorList {
 
 const identicalDetail = "per-version schemas may not all be set to identical values (top-level validation should be used instead)"
 
-// restore replaces the values of errors that show schemas without rules, and drops errors that
-// occur only without rules.
+// restore replaces the values of errors that show schemas without rules, and drops errors that occur only without
+// rules.
 func (a *admission) restore(errs field.ErrorList) field.ErrorList {
 	kept := errs[:0]
 	for _, err := range errs {
@@ -236,7 +231,6 @@ func identicalSchemas(versions []apiextensions.CustomResourceDefinitionVersion) 
 	})
 }
 
-// unchangedVersions returns the versions whose schema equals their old schema.
 func unchangedVersions(crd, old *apiextensions.CustomResourceDefinition) map[string]bool {
 	unchanged := map[string]bool{}
 	for _, v := range crd.Spec.Versions {
@@ -252,8 +246,7 @@ func unchangedVersions(crd, old *apiextensions.CustomResourceDefinition) map[str
 	return unchanged
 }
 
-// expressions returns the set of rules and the set of messageExpressions in a CRD. Without own, the
-// latter holds the rules that have a messageExpression.
+// Without own, messages holds the rules that have a messageExpression.
 func expressions(spec *apiextensions.CustomResourceDefinitionSpec, own bool) (rules, messages map[string]bool) {
 	rules, messages = map[string]bool{}, map[string]bool{}
 	validation.HasSchemaWith(spec, func(root *apiextensions.JSONSchemaProps) bool {
@@ -275,12 +268,9 @@ func expressions(spec *apiextensions.CustomResourceDefinitionSpec, own bool) (ru
 	return rules, messages
 }
 
-// metadataErrors returns the errors that the server finds in the CRD's metadata.
-//
-// The server validates the metadata of any updated object as if the object were new and as a change,
-// before the CRD's own function validates the change again, so most causes occur three times. On create,
-// the server does this only for a CRD without other errors, and then finds nothing that the CRD's
-// function does not.
+// The server validates the metadata of any updated object as if the object were new and as a change, before the CRD's
+// own function validates the change again, so most causes occur three times. On create, the server does this only for
+// a CRD without other errors, and then finds nothing that the CRD's function does not.
 func (a *admission) metadataErrors() field.ErrorList {
 	path, check := field.NewPath("metadata"), metadata.For(a.version.Minor)
 	meta := &a.crd.ObjectMeta
@@ -292,7 +282,6 @@ func (a *admission) metadataErrors() field.ErrorList {
 	return append(errs, check.Distinct(check.Update(meta, old, path))...)
 }
 
-// nameReasons returns the reasons why a name, or the beginning of a name, is not valid for the CRD.
 func (a *admission) nameReasons(name string, beginning bool) []string {
 	reasons := genericvalidation.NameIsDNSSubdomain(name, beginning)
 	if name != a.crd.Spec.Names.Plural+"."+a.crd.Spec.Group {
@@ -301,8 +290,7 @@ func (a *admission) nameReasons(name string, beginning bool) []string {
 	return reasons
 }
 
-// ofMetadata reports whether the linked function found err in the metadata, apart from the annotation
-// that approves a protected group.
+// The linked function validates the annotation that approves a protected group as part of the CRD.
 func ofMetadata(err *field.Error) bool {
 	return strings.HasPrefix(err.Field, "metadata.") && !strings.HasPrefix(err.Field, "metadata.annotations[")
 }

@@ -24,12 +24,11 @@ type Advice struct {
 	Field string `json:"-"`
 }
 
-// An advisor searches for a small set of bounds that brings the rules of a schema under their limits, and
-// for the largest round values of these bounds. No formula computes them: the advisor repeats the estimate
-// for each choice.
+// An advisor searches for a small set of bounds that brings the rules of a schema under their limits, and for large
+// round values of these bounds. No formula computes them: the advisor repeats the estimate for each choice.
 type advisor struct {
 	perRule, perSchema uint64
-	rules              []*rule // the rules that count toward the total
+	rules              []*rule
 	// others are the other versions whose estimates must fit.
 	others []*reestimator
 	byPath map[string]*bound
@@ -60,7 +59,7 @@ func (a *admission) newAdvisor(u *unit) *advisor {
 // floor holds the smallest values that are tried for a bound.
 type floor struct{ items, length int64 }
 
-// floors are tried in this order: values that leave room for real objects first.
+// Values that leave room for real objects come first.
 var floors = [...]floor{{16, 64}, {4, 16}, {1, 1}}
 
 func (f floor) of(b *bound) int64 {
@@ -74,9 +73,9 @@ func (f floor) of(b *bound) int64 {
 	return max(v, b.minimum)
 }
 
-// advise returns the bounds to set, or nil if no bounds are needed or none suffice. stuck holds the rules
-// that no bounds can bring under the limit, which set ignores. If the other rules cannot be brought under
-// the limits together, stuck also holds the most expensive of them.
+// advise returns the bounds to set, or nil if no bounds are needed or none suffice. stuck holds the rules that no
+// bounds can bring under the limit, which set ignores. If the other rules cannot be brought under the limits
+// together, stuck also holds the most expensive of them.
 func (ad *advisor) advise() (set values, stuck []*rule) {
 	for _, r := range ad.overLimit() {
 		if ad.exceedsRuleLimit(ad.least(r)) {
@@ -118,8 +117,8 @@ func (ad *advisor) improve() (set values, ok bool) {
 	return nil, false
 }
 
-// overLimit returns the rules that exceed a limit. If the sum exceeds the limit of the schema, it also
-// returns the most expensive rules: all cheaper rules together cost at most a tenth of that limit.
+// overLimit returns the rules that exceed a limit. If the sum exceeds the limit of the schema, it also returns the
+// most expensive rules: all cheaper rules together cost at most a tenth of that limit.
 func (ad *advisor) overLimit() (exceeding []*rule) {
 	costs := make([]uint64, len(ad.rules))
 	for i, r := range ad.rules {
@@ -143,8 +142,7 @@ func (ad *advisor) overLimit() (exceeding []*rule) {
 	return exceeding
 }
 
-// candidates returns the missing bounds and the declared bounds above 1 on which the rules over a limit
-// depend, most frequently used first.
+// The bounds that affect the most rules come first.
 func (ad *advisor) candidates() (missing, declared []*bound) {
 	uses := map[*bound]int{}
 	for _, r := range ad.overLimit() {
@@ -164,7 +162,6 @@ func (ad *advisor) candidates() (missing, declared []*bound) {
 	return missing, declared
 }
 
-// fits reports whether all rules and their sum are within the limits if set is applied.
 func (ad *advisor) fits(set values) bool {
 	var sum uint64
 	for _, r := range ad.rules {
@@ -180,11 +177,10 @@ func (ad *advisor) exceedsRuleLimit(p price) bool {
 	return p.total > ad.perRule || p.message > ad.perRule
 }
 
-// maxPairBounds limits the number of bounds from which pairs are tried.
 const maxPairBounds = 24
 
-// choose selects few bounds of list that suffice at their minimums, and raises them. Of single bounds, it selects
-// the bound that can be raised most; of pairs, the first.
+// choose selects few bounds of list that suffice at their minimums, and raises them. Of single bounds, it selects the
+// bound that can be raised most; of pairs, the first.
 func (ad *advisor) choose(minimums values, list []*bound) (best values) {
 	raised := 0.0
 	for _, b := range list {
@@ -217,7 +213,8 @@ func (ad *advisor) choose(minimums values, list []*bound) (best values) {
 	return ad.raise(set)
 }
 
-// raise sets the bounds of set in turn to their next round value until no bound can be raised further.
+// raise sets the bounds of set in turn to their next round value until no bound can be raised further. It modifies
+// set.
 func (ad *advisor) raise(set values) values {
 	list := slices.SortedFunc(maps.Keys(set), func(x, y *bound) int { return cmp.Compare(x.path, y.path) })
 	for len(list) > 0 {
@@ -237,7 +234,7 @@ func (ad *advisor) raise(set values) values {
 	return set
 }
 
-// roundUp returns the smallest number above v that is a power of two, or 1, 2, or 5 times a power of ten.
+// Round numbers are powers of two, and 1, 2, or 5 times a power of ten.
 func roundUp(v int64) int64 {
 	next := int64(1)
 	for next <= v {
@@ -253,7 +250,6 @@ func roundUp(v int64) int64 {
 	return next
 }
 
-// list returns the advice, sorted by path.
 func (set values) list() []Advice {
 	var out []Advice
 	for b, v := range set {

@@ -14,8 +14,7 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// bound is the size limit of a value in the schema, present or missing, that affects the cost of
-// rules.
+// A bound can be present in the schema or missing.
 type bound struct {
 	path string // "spec.hosts[*]"
 	// field is the path of the value's schema props in the CRD.
@@ -23,19 +22,18 @@ type bound struct {
 	props   *apiextensions.JSONSchemaProps
 	keyword string // maxLength, maxItems, maxProperties
 	// assumed is the size that the estimate uses for a missing bound; 0 if the bound is declared.
-	assumed int64
-	// declared is the value of a bound in the schema.
+	assumed  int64
 	declared int64
 	// minimum is the smallest value that can be set.
 	minimum int64
-	// bytes is how many units of the estimate correspond to a unit of the bound.
+	// bytes is the number of units of the estimate for a unit of the bound.
 	bytes int64
 }
 
 func (b *bound) missing() bool { return b.assumed > 0 }
 
-// of fills in b from the declaration of its value and returns b, or nil if no keyword of the schema
-// determines the size.
+// of fills in b from the declaration of its value and returns b, or nil if no keyword of the schema determines the
+// size.
 func (b *bound) of(d *types.Decl) *bound {
 	b.bytes = 1
 	switch d.Kind {
@@ -61,8 +59,7 @@ func (b *bound) of(d *types.Decl) *bound {
 	return b
 }
 
-// ofAny is like of. If no keyword bounds the value in the vetted version, it uses the declarations of
-// other versions.
+// If no keyword bounds the value in the vetted version, ofAny uses the declarations of other versions.
 func (b *bound) ofAny(d *types.Decl, others []*reestimator) *bound {
 	found := b.of(d)
 	for _, o := range others {
@@ -73,7 +70,6 @@ func (b *bound) ofAny(d *types.Decl, others []*reestimator) *bound {
 	return found
 }
 
-// dependence holds the bounds on which a rule's cost depends.
 type dependence struct {
 	sizes   map[string]*bound // by celcost.Path from self
 	factors []*bound          // the lists and maps around the rule, as in its cardinality
@@ -92,8 +88,7 @@ func (ad *advisor) intern(b *bound) *bound {
 	return b
 }
 
-// of returns the bounds on which a rule's cost depends. It records which sizes the estimator
-// requests.
+// of records which sizes the estimator requests.
 func (ad *advisor) of(r *rule) *dependence {
 	if d := ad.ofRule[r]; d != nil {
 		return d
@@ -139,7 +134,7 @@ func (ad *advisor) of(r *rule) *dependence {
 	return d
 }
 
-// above returns b or the ancestor of b with the given path, which must exist.
+// b or an ancestor of b must have the path.
 func (b *branch) above(path string) *branch {
 	for b.objectPath() != path {
 		b = b.parent
@@ -195,8 +190,8 @@ type price struct{ total, message uint64 }
 
 func (p price) all() uint64 { return cost.Add(p.total, p.message) }
 
-// price returns the cost of a rule if set is applied, in the version where it is largest: its total, and the cost of an
-// evaluation of its messageExpression. Results are cached by the bounds that affect the rule.
+// price returns the cost of a rule if set is applied, in the version where it is largest. Results are cached by the
+// bounds that affect the rule.
 func (ad *advisor) price(r *rule, set values) price {
 	if len(set) == 0 && len(ad.others) == 0 {
 		return price{r.total, r.message.estimate()}
@@ -242,7 +237,6 @@ func (ad *advisor) price(r *rule, set values) price {
 	return p
 }
 
-// timesWith returns how often a rule can run in an object if set is applied.
 func (r *rule) timesWith(d *dependence, set values) uint64 {
 	c := cost.Cardinality{}
 	for i, f := range r.cardinality.Factors {

@@ -37,7 +37,6 @@ type compiled struct {
 
 func (x *compiled) accepted() bool { return x != nil && !x.rejected }
 
-// estimate returns the estimate of an evaluation, or 0 if the rule lacks the expression or it does not compile.
 func (x *compiled) estimate() uint64 {
 	if !x.accepted() {
 		return 0
@@ -45,9 +44,8 @@ func (x *compiled) estimate() uint64 {
 	return x.cost.Max
 }
 
-// compiler compiles new expressions with the environment of the version, and stored expressions
-// with everything that the version can run. Equal expressions with equal declarations are compiled
-// once.
+// A compiler compiles new expressions with the environment of the version, and stored expressions with everything
+// that the version can run.
 type compiler struct {
 	decls        *types.Interner
 	news, stored *expr.KeyedCompiler[*compiled]
@@ -61,7 +59,7 @@ func newCompiler(v types.Version) *compiler {
 	return c
 }
 
-// expr compiles an expression of a rule; stored is set if the old CRD has it too.
+// If stored is set, the old CRD has the expression.
 func (c *compiler) expr(key expr.Key, stored bool) (*compiled, error) {
 	of := c.news
 	if stored {
@@ -82,7 +80,7 @@ func (c *compiler) expr(key expr.Key, stored bool) (*compiled, error) {
 	return x, nil
 }
 
-// finish plans the expression if the server's planner may reject it, and estimates its cost.
+// finish plans only expressions that the server's planner may reject.
 func finish(checked *expr.Checked) (x *compiled, err error) {
 	x = &compiled{key: checked.Key, ast: checked.AST, env: checked.Env, usesOld: checked.UsesOldSelf()}
 	if planCanFail(checked.AST) && !celenv.LargePattern(checked.AST) {
@@ -108,7 +106,7 @@ func (x *compiled) reject(why *expr.Rejection) {
 	}
 }
 
-// plan plans the expression as the server does. It returns errPanics if the planner panics.
+// plan returns errPanics if the planner panics.
 func plan(env *cel.Env, checked *cel.Ast) (err error) {
 	defer func() {
 		if recover() != nil { // only upstream's function can panic here
@@ -119,9 +117,9 @@ func plan(env *cel.Env, checked *cel.Ast) (err error) {
 	return err
 }
 
-// planCanFail reports whether planning depends on the value of a constant: the planner converts
-// constants, compiles them as regular expressions, builds maps of them, and uses them as an index.
-// Any other expression that checks can be planned.
+// planCanFail reports whether planning depends on the value of a constant: the planner converts constants, compiles
+// them as regular expressions, builds maps of them, and uses them as an index. Any other expression that checks can
+// be planned.
 func planCanFail(checked *cel.Ast) bool {
 	a := checked.NativeRep()
 	return anyPart(a.Expr(), func(e ast.Expr) bool {
@@ -137,7 +135,7 @@ func planCanFail(checked *cel.Ast) bool {
 	})
 }
 
-// mapPlanCanFail reports whether a map may have keys that cannot be hashed: constant bytes.
+// Constant bytes are keys that cannot be hashed.
 func mapPlanCanFail(a *ast.AST, m ast.MapExpr) bool {
 	return slices.ContainsFunc(m.Entries(), func(e ast.EntryExpr) bool {
 		kind := a.GetType(e.AsMapEntry().Key().ID()).Kind()

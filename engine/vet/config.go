@@ -78,9 +78,8 @@ func (cfg *Config) Check() error {
 	return nil
 }
 
-// fieldValidation returns the directive of the emulated request. For a stored CRD it is Ignore: the
-// server has already dropped keys that it does not know, and a key of a newer server is not a
-// mistake.
+// For a stored CRD, the directive is Ignore: the server has already dropped keys that it does not know, and a key of
+// a newer server is not a mistake.
 func (cfg *Config) fieldValidation() string {
 	switch {
 	case cfg.Stored:

@@ -11,8 +11,8 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// defaultRules runs rules on the defaults in a schema, with a shared budget as in the API server.
-// It skips defaults that are rejected for another reason.
+// defaultRules runs rules on the defaults in a schema, with a shared budget as in the API server. It skips defaults
+// that are rejected for another reason.
 type defaultRules struct {
 	ctx         context.Context
 	kubeVersion string
@@ -84,7 +84,7 @@ func (r *defaultRules) decided(errs field.ErrorList, left int64) (field.ErrorLis
 	return errs[:last], left
 }
 
-// runsOn reports whether a rule at or below b may run on a part of value.
+// runsOn may return true although no rule runs on a part of value.
 func (b *branch) runsOn(value any) bool {
 	if len(b.props.XValidations) > 0 {
 		return true
@@ -110,8 +110,8 @@ func (e errorPaths) below(path string) bool {
 	return slices.ContainsFunc(e, func(err schemaError) bool { return isBelow(err.owner, path) })
 }
 
-// defaultRejected reports whether errors keep rules from running on the default at path. Unknown
-// fields in the default do not, nor does the error that no default is allowed there.
+// Unknown fields in a default do not keep its rules from running, nor does the error that no default is allowed
+// there.
 func (e errorPaths) defaultRejected(path string) bool {
 	return slices.ContainsFunc(e, func(err schemaError) bool {
 		forbidden := err.Field == path && err.Type == field.ErrorTypeForbidden

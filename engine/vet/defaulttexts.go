@@ -9,7 +9,6 @@ import (
 	"github.com/celadon-cel/celadon/engine/x/schema"
 )
 
-// rewordDefaults replaces the messages of errors in defaults by the messages of the version.
 func (a *admission) rewordDefaults() {
 	var types map[string]bool
 	for _, err := range a.errs {
@@ -26,7 +25,6 @@ func (a *admission) rewordDefaults() {
 	}
 }
 
-// embeddedTypes returns the paths of apiVersion and kind of the embedded resources in defaults.
 func (a *admission) embeddedTypes() map[string]bool {
 	e := embeddedFinder{}
 	for _, u := range a.units {
@@ -41,7 +39,6 @@ func (a *admission) embeddedTypes() map[string]bool {
 
 type embeddedFinder map[string]bool
 
-// schema adds the paths in the defaults of s, which has the given path in the CRD.
 func (e embeddedFinder) schema(s *apiextensions.JSONSchemaProps, path *field.Path) {
 	if s == nil {
 		return

@@ -26,8 +26,7 @@ type UnknownKey struct {
 	Path string
 	// Known is the only similar key that servers know, or "".
 	Known string
-	// Dropped is set if servers drop the key without an error. They reject other keys, unless field
-	// validation is off.
+	// Dropped is set if servers drop the key without an error even with strict field validation.
 	Dropped bool
 
 	steps []engine.Step
@@ -36,8 +35,6 @@ type UnknownKey struct {
 
 const droppedKey = "dropped-key"
 
-// unknownKeys returns the unknown keys of spec in a CRD of apiextensions.k8s.io/v1, in the order of
-// their paths.
 func unknownKeys(raw []byte) []UnknownKey {
 	var crd map[string]any
 	if kjson.UnmarshalCaseSensitivePreserveInts(raw, &crd) != nil {
@@ -50,8 +47,8 @@ func unknownKeys(raw []byte) []UnknownKey {
 	return w.keys
 }
 
-// schemaType returns the type of the values of t without pointers. decodesItself is set for the types
-// that hold a schema or another value; the result is then the type of the schema.
+// schemaType removes pointers from t. decodesItself is set for the types that hold a schema or another value; the
+// result is then the type of the schema.
 func schemaType(t reflect.Type) (_ reflect.Type, decodesItself bool) {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -65,7 +62,6 @@ func schemaType(t reflect.Type) (_ reflect.Type, decodesItself bool) {
 
 type fieldTable map[reflect.Type]map[string]reflect.Type
 
-// of returns the types of a struct's fields by their names in JSON.
 func (t fieldTable) of(of reflect.Type) map[string]reflect.Type {
 	if known := t[of]; known != nil {
 		return known
@@ -84,7 +80,7 @@ func (t fieldTable) of(of reflect.Type) map[string]reflect.Type {
 	return fields
 }
 
-// part returns the type of a value in a map, of an item of a list, which has no name, or of a field of a struct. It is
+// part returns the type of a value in a map, of an item of a list (without a name), or of a field of a struct. It is
 // any for an unknown field.
 func (t fieldTable) part(of reflect.Type, name string) reflect.Type {
 	of, decodesItself := schemaType(of)
@@ -99,8 +95,8 @@ func (t fieldTable) part(of reflect.Type, name string) reflect.Type {
 	return reflect.TypeFor[any]()
 }
 
-// NearestKey returns the known key that is most similar to the last step of a path in a CRD, such as
-// spec.scpe. It returns "" if the key is known or no key is similar.
+// NearestKey returns the known key that is most similar to the last step of a path in a CRD, such as spec.scpe. It
+// returns "" if the key is known or no key is similar.
 func NearestKey(path string) string {
 	steps, err := engine.ParsePath(path)
 	if err != nil || len(steps) == 0 {
@@ -116,8 +112,8 @@ func NearestKey(path string) string {
 	return spell.Nearest(steps[0].Name, sortedKeys(table.of(of)))
 }
 
-// CorrectKeys returns a CRD with the known key instead of each unknown key that has one. If no
-// key has one, it returns raw itself.
+// CorrectKeys returns a CRD with the known key instead of each unknown key that has a similar known key. If there is
+// nothing to correct, it returns raw itself.
 func CorrectKeys(raw []byte, keys []UnknownKey) []byte {
 	var crd map[string]any
 	if !slices.ContainsFunc(keys, UnknownKey.isMisspelled) || kjson.UnmarshalCaseSensitivePreserveInts(raw, &crd) != nil {
@@ -184,7 +180,7 @@ func (r *Report) original(field string) string {
 	if err != nil {
 		return field
 	}
-	for _, key := range r.Keys { // a key precedes those below it
+	for _, key := range r.Keys { // a key precedes the keys below it
 		last := len(key.steps) - 1
 		if key.Known != "" && len(steps) > last && steps[last].Name == key.Known && slices.Equal(steps[:last], key.steps[:last]) {
 			steps[last].Name = key.steps[last].Name

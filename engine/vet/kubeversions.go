@@ -33,8 +33,8 @@ type RuleEstimate struct {
 	Version string
 	Path    string
 	Index   int
-	// Total is the estimate for all runs of the rule on an object, or the larger estimate of its
-	// messageExpression, in CEL cost units. It is 0 if Broken is set.
+	// Total is the estimate for all runs of the rule on an object or the estimate of its messageExpression, whichever
+	// is larger, in CEL cost units. It is 0 if Broken is set.
 	Total uint64
 	// Broken is set if the rule or its messageExpression does not compile.
 	Broken bool
@@ -45,7 +45,7 @@ type RuleEstimate struct {
 // them again, with the declarations and the model of the version. All other CRDs are validated
 // again as a whole.
 
-// parsed parses versions in which Config.Check has found no error.
+// Config.Check has found no error in versions.
 func parsed(versions []string) (list []types.Version) {
 	for _, version := range versions {
 		v, _ := types.ParseVersion(version)
@@ -73,8 +73,8 @@ func (a *admission) kubeVersions(crd *apiextensionsv1.CustomResourceDefinition) 
 	return list, nil
 }
 
-// raiseMinimum raises MinKubeVersion above the versions in KubeVersions that reject the CRD, to the next
-// version that is known to accept it.
+// raiseMinimum raises MinKubeVersion above the versions in KubeVersions that reject the CRD, to the next version that
+// is known to accept it.
 func (r *Report) raiseMinimum() {
 	lowest, err := types.ParseVersion(r.MinKubeVersion)
 	if r.MinKubeVersion == "" || err != nil {
@@ -96,7 +96,6 @@ func (r *Report) raiseMinimum() {
 	}
 }
 
-// vetFor validates a CRD as a server of version v does.
 func vetFor(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, v types.Version, cfg Config) (KubeVersion, error) {
 	cfg.KubeVersion, cfg.KubeVersions, cfg.VerdictOnly = v.String(), nil, true
 	a, failure, err := admit(ctx, crd, cfg)
@@ -134,8 +133,7 @@ func (r *rule) broken() bool {
 	return !r.expr.accepted() || r.message != nil && r.message.rejected
 }
 
-// differs reports whether another version might return another verdict for a reason other than its
-// estimates.
+// differs reports whether another version might return another verdict for a reason other than its estimates.
 func (a *admission) differs() bool {
 	if a.old != nil || a.undecided != nil || len(a.errs) != len(a.kinds) || len(a.dropped) > 0 {
 		return true
@@ -159,8 +157,7 @@ func (r *rule) plain() bool {
 	return r.message == nil || r.message.accepted() && celenv.Plain(r.message.ast)
 }
 
-// differs reports whether b or a branch below it has a default: the results and costs of rules on it
-// depend on the Kubernetes version.
+// The results and costs of rules on defaults depend on the Kubernetes version.
 func (b *branch) differs() bool {
 	return b.props.Default != nil || slices.ContainsFunc(b.children, (*branch).differs)
 }

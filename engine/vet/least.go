@@ -6,8 +6,8 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// boundAt returns the bound at a path in objects, without its keyword and sizes. Its minimum is not less than a lower
-// bound, and defaults at the path fit, or the server would reject the CRD. boundAt returns nil for paths that
+// boundAt returns the bound at a path in objects, without its keyword and sizes. Its minimum respects lower bounds,
+// and defaults at the path, which must fit, or the server would reject the CRD. boundAt returns nil for paths that
 // the schema does not declare.
 func (u *unit) boundAt(steps []engine.Step) *bound {
 	s, path := u.root, u.schemaPath()
@@ -66,7 +66,7 @@ func valuesBelow(values []any, step engine.Step) (out []any) {
 	return out
 }
 
-// sizeOf returns a value's size as maxLength, maxItems, and maxProperties count it.
+// maxLength, maxItems, and maxProperties count sizes like this.
 func sizeOf(v any) int64 {
 	switch v := v.(type) {
 	case string:

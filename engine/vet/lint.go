@@ -31,8 +31,7 @@ type Lint struct {
 	Fix string
 	// Equivalent is set if Fix is meant to have the same result as the rule for each object.
 	Equivalent bool
-	// Examples are values for which a comparison as text has another result than a comparison of the
-	// values.
+	// Examples are values for which a comparison as text has another result than a comparison of the values.
 	Examples []LintExample
 	// Read is the field of the rule that an optional-read is about, such as "self.mode", or "".
 	Read string
@@ -50,8 +49,7 @@ type LintExample struct {
 	Values []string
 }
 
-// lint checks a rule that compiles. look returns nil if it finds nothing. It does not set the fields that identify
-// the lint and the rule.
+// look returns nil if it finds nothing. It does not set the fields that identify the lint and the rule.
 type lint struct {
 	name string
 	look func(*inspection) *Lint
@@ -71,9 +69,8 @@ type inspection struct {
 // A lintState is shared by the rules of a CRD.
 type lintState struct {
 	patterns map[string]*allowedTexts
-	// noMatches holds the lengths and patterns that were searched for a match, and whether they have none.
-	noMatches map[string]bool
-	// comparisons counts the string comparisons that were checked.
+	// noMatches caches whether combinations of lengths and patterns have no match.
+	noMatches   map[string]bool
 	comparisons int
 }
 
@@ -84,7 +81,7 @@ func (in *inspection) source() *lex.Source {
 	return in.src
 }
 
-// lints returns the lints that check rules. docs/lints.md has a section for each.
+// docs/lints.md has a section for each lint.
 func lints() []lint {
 	return []lint{
 		{"optional-immutable", optionalImmutable},
@@ -139,7 +136,6 @@ func (a *admission) lints() []Lint {
 	return found
 }
 
-// lowest returns the oldest version in which fixes must compile.
 func (a *admission) lowest() types.Version {
 	lowest := a.version
 	for _, v := range a.advised() {
@@ -172,11 +168,10 @@ func swallowedComment(in *inspection) *Lint {
 	return &Lint{Message: lex.SwallowedMessage, Fix: fixed}
 }
 
-// keptUnknownFields is the name of the lint for an update that kubectl apply does not make as written.
 const keptUnknownFields = "kept-unknown-fields"
 
-// addKept adds a lint if kubectl apply would keep preserveUnknownFields: true of the old CRD. kubectl removes a field only
-// if it applied the field before; CRDs that were created as v1beta1 have this value by default. raw is the new CRD.
+// kubectl removes a field only if it applied the field before; CRDs that were created as v1beta1 have
+// preserveUnknownFields: true by default. raw is the new CRD.
 func (r *Report) addKept(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, raw []byte, cfg Config) error {
 	old := cfg.Old
 	if old == nil || !old.Spec.PreserveUnknownFields || crd.Spec.PreserveUnknownFields || cfg.VerdictOnly || r.Undecided != nil ||

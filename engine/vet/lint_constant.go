@@ -17,8 +17,7 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// constantRule finds rules that are true or false for every valid object, as far as the schema
-// determines that.
+// constantRule finds rules that the schema makes true or false for every valid object.
 func constantRule(in *inspection) *Lint {
 	switch in.constant() {
 	case always:
@@ -61,10 +60,10 @@ func truthOf(b bool) truth {
 	return never
 }
 
-// maxConstantRuleCost is the cost limit for evaluating an expression that does not read the object.
+// maxConstantRuleCost is in CEL cost units.
 const maxConstantRuleCost = 100_000
 
-// run evaluates an expression that reads nothing. The outcome is zero if the expression cannot be planned.
+// The expression must read nothing. The outcome is zero if it cannot be planned.
 func run(env *cel.Env, checked *cel.Ast, d *types.Decl) (out eval.Outcome) {
 	prog, err := eval.New(env, checked, d, maxConstantRuleCost)
 	if err != nil {
@@ -201,8 +200,7 @@ func less(x, y span) truth {
 	return maybe
 }
 
-// span returns the range of an int literal, an integer field, or a size. It returns false for other
-// expressions.
+// span returns the range of an int literal, an integer field, or a size. It returns false for other expressions.
 func (c *constancy) span(e ast.Expr) (span, bool) {
 	switch e.Kind() {
 	case ast.LiteralKind:
@@ -240,7 +238,7 @@ func (p *exprPath) size() span {
 	return span{0, math.Inf(1)}
 }
 
-// spanOf returns the numbers from low on that are within bounds, which may be nil.
+// The bounds may be nil.
 func spanOf[N int64 | float64](low float64, minimum, maximum *N) span {
 	s := span{low, math.Inf(1)}
 	if minimum != nil {

@@ -21,8 +21,8 @@ func (s kinds) has(k notation.Kind) bool { return s&(1<<k) != 0 }
 
 func (s *kinds) add(k notation.Kind) { *s |= 1 << k }
 
-// only returns the only kind of the set, or None. "5m" counts as a duration and "5" as a number, because kindOf
-// has already returned a quantity if the name of a field suggests it.
+// "5m" counts as a duration and "5" as a number, because kindOf has already returned a quantity if the name of a
+// field suggests it.
 func (s kinds) only() notation.Kind {
 	if s.has(notation.Duration) || s.has(notation.Integer) {
 		s &^= 1 << notation.Quantity
@@ -57,7 +57,7 @@ func kindsOf(texts []string) kinds {
 	return set
 }
 
-// formatKinds maps formats whose values stay strings in rules.
+// The values of these formats stay strings in rules.
 var formatKinds = map[string]notation.Kind{
 	"quantity": notation.Quantity, "semver": notation.Version, "version": notation.Version,
 	"ip": notation.Address, "ipv4": notation.Address, "ipv6": notation.Address, "cidr": notation.Range,
@@ -106,7 +106,7 @@ func (c *textComparison) texts() (list []string) {
 	return list
 }
 
-// schemaKinds returns the kinds that the schema of a field suggests, or all kinds.
+// schemaKinds returns all kinds if the schema suggests none.
 func (in *inspection) schemaKinds(p *exprPath) kinds {
 	set := allKinds
 	if list, ok := enum(p); ok {
@@ -144,14 +144,13 @@ const (
 	maxStates   = 2000
 )
 
-// allowedTexts holds a pattern of the schema and the kinds of values that it suggests.
 type allowedTexts struct {
 	pattern *regexp.Regexp // nil if the pattern is invalid or large
 	kinds   kinds
 }
 
-// telling holds strings that are written only as values of a kind. A pattern that matches one of
-// them, but no words, suggests the kind.
+// telling holds strings that are written only as values of a kind. A pattern that matches one of them, but no words,
+// suggests the kind.
 var telling = map[notation.Kind][]string{
 	notation.Quantity:  {"10Gi", "500Mi", "5Gi", "500m"},
 	notation.Duration:  {"1h", "30s", "10s"},
@@ -161,8 +160,8 @@ var telling = map[notation.Kind][]string{
 	notation.Range:     {"10.0.0.0/8"},
 }
 
-// pattern returns the compiled pattern and the kinds that it suggests. These are all kinds if it also matches
-// words, is invalid, or is large, or if the CRD has too many patterns.
+// The kinds are all kinds if the pattern also matches words, is invalid, or is large, or if the CRD has too many
+// patterns.
 func (in *inspection) pattern(src string) *allowedTexts {
 	if t := in.patterns[src]; t != nil {
 		return t
@@ -195,7 +194,6 @@ func (in *inspection) pattern(src string) *allowedTexts {
 	return t
 }
 
-// maxEnum limits the values of an enum that are compared.
 const maxEnum = 40
 
 func (in *inspection) candidates(o *textOperand, c *textComparison) (list []string) {
@@ -239,8 +237,7 @@ func (in *inspection) allows(p *exprPath, text string) bool {
 	return true
 }
 
-// required returns the patterns with which the rule itself restricts fields, by path: the arguments of
-// matches().
+// required returns the patterns that the rule itself passes to matches(), by the path of the field.
 func (in *inspection) required() map[string][]string {
 	if in.matches == nil {
 		in.matches = map[string][]string{}

@@ -10,7 +10,7 @@ import (
 	celtypes "github.com/google/cel-go/common/types"
 )
 
-// parsers are the functions whose failure for a literal the server's compiler does not find.
+// The server's compiler does not find a call of these functions that fails for a literal.
 var parsers = []string{"quantity", "semver", "ip", "cidr", "url"}
 
 // failingLiteral finds a division by 0, or a call of one of the parsers that always fails for its literal.
@@ -57,8 +57,7 @@ func (in *inspection) literalProblem(e ast.Expr, args []ast.Expr) *Lint {
 	return p
 }
 
-// failure returns the error of an expression that reads nothing, or nil. It also returns nil if the expression
-// does not compile.
+// The expression must read nothing. failure returns nil if the expression does not compile.
 func (in *inspection) failure(src string) error {
 	env, checked, err := in.expr.base.Compile(in.expr.key.Decl, in.expr.key.Optional, "dyn("+src+") != null")
 	if err != nil {
@@ -67,7 +66,7 @@ func (in *inspection) failure(src string) error {
 	return run(env, checked, in.expr.key.Decl).Err
 }
 
-// corrections returns other spellings of a value, which may be valid.
+// corrections returns other spellings of a value, which need not be valid.
 func corrections(function, text string) []string {
 	joined := strings.ReplaceAll(text, " ", "")
 	switch function {

@@ -9,8 +9,7 @@ import (
 	"github.com/celadon-cel/celadon/internal/cel/loops"
 )
 
-// macroOf returns the macro that expanded to e, if its body is a condition. ok is false for other macros and
-// expressions.
+// macroOf returns the macro that expanded to e, if its body is a condition.
 func macroOf(e ast.Expr) (m loops.Loop, ok bool) {
 	m, ok = loops.Of(e)
 	return m, ok && m.Name != "" && m.Name != loops.Map
@@ -22,14 +21,13 @@ func mentions(e ast.Expr, variables ...string) bool {
 	return anyPart(e, func(e ast.Expr) bool { return e.Kind() == ast.IdentKind && slices.Contains(variables, e.AsIdent()) })
 }
 
-// anyPart reports whether a function returns true for e or a part of e.
+// The function is called for e also.
 func anyPart(e ast.Expr, is func(ast.Expr) bool) (found bool) {
 	ast.PreOrderVisit(e, ast.NewExprVisitor(func(e ast.Expr) { found = found || is(e) }))
 	return found
 }
 
-// operation returns the function and the arguments of a call without a receiver, such as an operator, or "" for nil and
-// for another expression.
+// operation returns the function and the arguments of a call without a receiver, such as an operator, or "".
 func operation(e ast.Expr) (op string, args []ast.Expr) {
 	if e == nil || e.Kind() != ast.CallKind || e.AsCall().IsMemberFunction() {
 		return "", nil
@@ -50,14 +48,14 @@ func sizeOperand(e ast.Expr) ast.Expr {
 	return nil
 }
 
-// An edit replaces a range of a rule, in code points.
+// The range is in code points.
 type edit struct {
 	from, to int
 	text     string
 }
 
-// fixed returns the rule with edits, or "" if it does not compile in the oldest version. Edits that
-// overlap an earlier edit are left out.
+// fixed returns "" if the rule with the edits does not compile in the oldest version. Edits that overlap an earlier
+// edit are left out.
 func (in *inspection) fixed(edits ...edit) string {
 	slices.SortStableFunc(edits, func(a, b edit) int { return a.from - b.from })
 	rule, out, last := []rune(in.spec.Rule), []rune(nil), 0
@@ -74,8 +72,7 @@ func (in *inspection) fixed(edits ...edit) string {
 	return fix
 }
 
-// replaced returns an edit that replaces a part of the rule. ok is false if a macro generated the
-// part.
+// ok is false if a macro generated the part.
 func (in *inspection) replaced(e ast.Expr, text string) (edit, bool) {
 	from, to, ok := in.source().Range(e)
 	return edit{from, to, text}, ok
@@ -99,7 +96,6 @@ func (in *inspection) text(e ast.Expr) (string, bool) {
 	return string([]rune(in.spec.Rule)[from:to]), true
 }
 
-// parenthesized returns text in parentheses unless it replaces the whole rule.
 func (in *inspection) parenthesized(e ast.Expr, text string) string {
 	if e.ID() == in.expr.ast.NativeRep().Expr().ID() {
 		return text

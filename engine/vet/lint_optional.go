@@ -12,8 +12,8 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// optionalImmutable finds self == oldSelf on a field that is optional or is in an optional object.
-// A user can remove it and add it again with another value, and the rule does not run.
+// optionalImmutable finds self == oldSelf on a field that is optional or is in an optional object. A user can remove
+// it and add it again with another value, and the rule does not run.
 func optionalImmutable(in *inspection) *Lint {
 	op, args := operation(in.expr.ast.NativeRep().Expr())
 	if op != operators.Equals || !isPair(args, types.Self, types.OldSelf) || in.expr.key.Optional {
@@ -28,9 +28,9 @@ func optionalImmutable(in *inspection) *Lint {
 		removable[0], guard, phrase.Path(above.objectPath()), strings.Join(removable, " and "))}
 }
 
-// removalGuard returns a rule that prevents the removal of r's value, alone or with an object that contains it, and the
-// node for that rule. removable holds the paths of the optional parts, the innermost first. The rule is "" if the value
-// cannot be removed, or only with a whole spec, which users do not do.
+// removalGuard returns a rule that prevents the removal of r's value, alone or with an object that contains it, and
+// the node for that rule. removable holds the paths of the optional parts, the innermost first. The rule is "" if the
+// value cannot be removed, or only with a whole spec, which users do not do.
 func (r *rule) removalGuard() (at *branch, guard string, removable []string) {
 	var optional []*branch
 	open := -1 // the outermost part that no rule protects
@@ -62,8 +62,7 @@ func (r *rule) removalGuard() (at *branch, guard string, removable []string) {
 	return at, guard + " || " + strings.Join(after, " && "), removable
 }
 
-// selection returns the selection of b below a node above it, such as ".spec.image". ok is false if it cannot be written
-// in CEL.
+// selection returns a selection such as ".spec.image". ok is false if it cannot be written in CEL.
 func (b *branch) selection(above *branch) (path string, ok bool) {
 	for ; b != above; b = b.parent {
 		ident, ok := types.Escape(b.name)
@@ -115,14 +114,13 @@ func (b *branch) within(above *branch) bool {
 	return b != nil
 }
 
-// tests reports whether an expression applies has() to a field of this name.
 func tests(x *compiled, field string) bool {
 	ident, _ := types.Escape(field)
 	return anyPart(x.ast.NativeRep().Expr(), func(e ast.Expr) bool { return isHas(e) && e.AsSelect().FieldName() == ident })
 }
 
-// optionalRead finds optional fields that are read without has(). If such a field is absent,
-// evaluation fails with "no such key".
+// optionalRead finds optional fields that are read without has(). If such a field is absent, evaluation fails with
+// "no such key".
 func optionalRead(in *inspection) *Lint {
 	w, read := in.walk, (*exprPath)(nil)
 	var guards []string // of all such fields, unless they belong to elements
@@ -173,8 +171,7 @@ func (w *pathWalk) mayFail(p *exprPath) bool {
 	return p.above != nil && !p.alwaysThere() && !w.tested[p.path]
 }
 
-// alwaysThere reports whether every valid object has the field. It is also true for a field without a
-// schema.
+// alwaysThere is also true for a field without a schema.
 func (p *exprPath) alwaysThere() bool {
 	f, ok := p.above.decl.Fields[p.name]
 	if !ok || p.node == nil || f.Required || p.node.Default.Object != nil {
@@ -186,8 +183,8 @@ func (p *exprPath) alwaysThere() bool {
 	return f.Name == "name" && p.above.isOwnMetadata()
 }
 
-// isOwnMetadata reports whether p is the metadata of the object itself, which always has a name. The metadata of an
-// embedded object can have only a generateName.
+// The metadata of the object itself always has a name. The metadata of an embedded object can have only a
+// generateName.
 func (p *exprPath) isOwnMetadata() bool {
 	self := p.above
 	return p.name == "metadata" && self != nil && self.decl.Root && self.above == nil && self.from == nil && len(self.at) == 0

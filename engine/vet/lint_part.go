@@ -16,9 +16,9 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// constantPart finds a condition in a rule that has the same result for every valid object, unless the
-// whole rule has. It does not report tests whether a value is absent or empty, which many authors write on
-// purpose, or tests of oldSelf, which can be older than the schema.
+// constantPart finds a condition in a rule that has the same result for every valid object, unless the whole rule
+// has. It ignores tests whether a value is absent or empty, which many authors write on purpose, and tests of
+// oldSelf, which can be older than the schema.
 func constantPart(in *inspection) *Lint {
 	if eval.MayPanic(in.expr.ast.NativeRep()) {
 		return nil
@@ -31,7 +31,6 @@ func constantPart(in *inspection) *Lint {
 	return p.found
 }
 
-// A partSearch looks for the first constant part of a rule.
 type partSearch struct {
 	*inspection
 	constancy *constancy
@@ -39,8 +38,7 @@ type partSearch struct {
 	spelled   int // literals that were compared with an enum
 }
 
-// visit checks the conditions in e. If e is an operand of && or ||, call is that call and other
-// is its other operand; otherwise they are nil.
+// If e is an operand of && or ||, call is that call and other is its other operand; otherwise they are nil.
 func (p *partSearch) visit(e, call, other ast.Expr) {
 	if p.found != nil {
 		return
@@ -107,8 +105,7 @@ func (p *partSearch) reported(op string, args []ast.Expr) (reads bool) {
 	return reads
 }
 
-// isEmptyTest reports whether an operand is compared with "", or its size in a way that distinguishes
-// 0 from larger sizes.
+// The size of an operand can also be compared in a way that distinguishes 0 from larger sizes.
 func isEmptyTest(op string, args []ast.Expr, i int, isSize bool) bool {
 	literal := args[1-i].AsLiteral()
 	n, ok := literal.(celtypes.Int)
@@ -151,12 +148,11 @@ func (p *partSearch) report(e ast.Expr, v truth, call, other ast.Expr) {
 	}
 }
 
-// maxSpelled limits the literals of a rule that are compared with an enum.
 const maxSpelled = 16
 
-// misspelled returns the literal that a constant comparison compares with a field with an enum, and the
-// value of the enum that is spelled similarly, or "". Without such a value, report skips a comparison that
-// can be removed, because some CRDs have variants with different enums.
+// misspelled returns the literal that is compared with a field with an enum, and the value of the enum that is
+// spelled similarly, or "". Without such a value, report skips a comparison that can be removed, because some CRDs
+// have variants with different enums.
 func (p *partSearch) misspelled(e ast.Expr) (literal ast.Expr, right string) {
 	_, args := operation(e)
 	for i, arg := range args {
@@ -181,8 +177,8 @@ func (p *partSearch) misspelled(e ast.Expr) (literal ast.Expr, right string) {
 	return nil, ""
 }
 
-// ofElements checks for all(x, !exists(y, …)) and all(x, exists(y, …)) over the same list with a
-// condition that is true if both elements are the same.
+// ofElements checks for all(x, !exists(y, …)) and all(x, exists(y, …)) over the same list with a condition that is
+// true if both elements are the same.
 func (p *partSearch) ofElements(e ast.Expr) {
 	outer, ok := macroOf(e)
 	if !ok || outer.Name != loops.All || outer.Index != "" {
@@ -208,7 +204,6 @@ func (p *partSearch) ofElements(e ast.Expr) {
 	p.found = &Lint{Message: short(text) + is + ", because each element is equal to itself: use exists_one to test for unique elements"}
 }
 
-// A fact is a comparison of a field with a literal.
 type fact struct {
 	term ast.Expr
 	path string
@@ -222,8 +217,7 @@ func (f fact) fulfilled(text string, number int64) bool {
 	return holds(f.op, cmp.Or(cmp.Compare(number, f.number), strings.Compare(text, f.text)))
 }
 
-// chain checks whether two operands of && exclude each other, or whether one of two operands of ||
-// is always true.
+// chain checks whether two operands of && exclude each other, or whether one of two operands of || is always true.
 func (p *partSearch) chain(e ast.Expr, op string) {
 	first := map[string][]fact{}
 	for _, term := range loops.Terms(e, op) {
@@ -243,7 +237,6 @@ func (p *partSearch) chain(e ast.Expr, op string) {
 	}
 }
 
-// maxFacts limits the facts about a field that are compared with each other.
 const maxFacts = 8
 
 func (p *partSearch) fact(term ast.Expr) (f fact, ok bool) {
@@ -280,8 +273,7 @@ var opposite = map[string]string{
 	operators.Greater: operators.LessEquals, operators.LessEquals: operators.Greater,
 }
 
-// excludes records a problem if two facts exclude each other (&&), or if one of them is always true (||),
-// and reports whether it did.
+// excludes records a problem if two facts exclude each other (&&), or if one of them is always true (||).
 func (p *partSearch) excludes(op string, a, b fact) bool {
 	x, y := a, b
 	if op == operators.LogicalOr {
@@ -303,8 +295,8 @@ func (p *partSearch) excludes(op string, a, b fact) bool {
 	return true
 }
 
-// disjoint reports whether no value fulfills both facts. If one does, it is near a literal. A string with a number
-// represents any other string.
+// If a value fulfills both facts, one such value is near a literal. A string with a number represents any other
+// string.
 func disjoint(a, b fact) bool {
 	for _, f := range []fact{a, b} {
 		for _, number := range []int64{f.number - 1, f.number, f.number + 1} {

@@ -23,8 +23,8 @@ import (
 type exprPath struct {
 	path string // as in the rule, such as "self.spec.hosts"
 	decl *types.Decl
-	// node is the schema of the path, or nil if the schema does not declare it. decl is shared by
-	// paths with equal declarations.
+	// node is the schema of the path, or nil if the schema does not declare it. decl is shared by paths with equal
+	// declarations.
 	node *schema.Structural
 	// above is the object that contains a field, or nil if the value is not a field.
 	above *exprPath
@@ -34,8 +34,7 @@ type exprPath struct {
 	from *exprPath
 	// at is the path in an object, for self and oldSelf.
 	at []engine.Step
-	// elements is set if the value is any of several elements, so equal paths can mean different
-	// values.
+	// elements is set if the value is any of several elements, so equal paths can mean different values.
 	elements bool
 }
 
@@ -67,8 +66,7 @@ func newPathWalk(r *rule, x *compiled) *pathWalk {
 	return w
 }
 
-// optional returns the path of an optional selection, such as self.?a or self.?a.b, or "" for other
-// expressions.
+// optional returns the path of an optional selection, such as self.?a or self.?a.b, or "" for other expressions.
 func (w *pathWalk) optional(e ast.Expr) string {
 	switch e.Kind() {
 	case ast.SelectKind:
@@ -91,7 +89,7 @@ func (w *pathWalk) optional(e ast.Expr) string {
 	return ""
 }
 
-// visit calls f for each subexpression, with its path or nil.
+// f gets nil if the subexpression has no path.
 func (w *pathWalk) visit(e ast.Expr, f func(ast.Expr, *exprPath)) {
 	f(e, w.pathOf(e))
 	if e.Kind() == ast.ComprehensionKind {
@@ -116,7 +114,6 @@ func (w *pathWalk) loop(loop ast.ComprehensionExpr, f func(ast.Expr, *exprPath))
 	})
 }
 
-// within calls f with the variables of a loop in scope.
 func (w *pathWalk) within(loop ast.ComprehensionExpr, f func()) {
 	outer, elem := w.vars, w.element(loop.IterRange())
 	w.vars = maps.Clone(outer)
@@ -130,8 +127,7 @@ func (w *pathWalk) within(loop ast.ComprehensionExpr, f func()) {
 	w.vars = outer
 }
 
-// element returns the element that a loop over a list visits. It returns nil for a map, because the
-// variable of such a loop is a key.
+// element returns nil for a map, because the variable of a loop over a map is a key.
 func (w *pathWalk) element(e ast.Expr) *exprPath {
 	if p := w.pathOf(e); p != nil && p.decl.Kind == types.List {
 		return p.element()
@@ -152,8 +148,7 @@ func (p *exprPath) element() *exprPath {
 	return elem
 }
 
-// named returns p under the name of a loop variable, which is the same element throughout an
-// iteration.
+// A loop variable is the same element throughout an iteration.
 func named(p *exprPath, name string) *exprPath {
 	if p == nil {
 		return nil
@@ -201,7 +196,7 @@ func (w *pathWalk) pathOf(e ast.Expr) *exprPath {
 	return nil
 }
 
-// fieldOf returns the path whose value is the value of e, or nil. It differs from pathOf for has().
+// fieldOf differs from pathOf for has(), whose value is not the field's.
 func (w *pathWalk) fieldOf(e ast.Expr) *exprPath {
 	if isHas(e) {
 		return nil
@@ -251,8 +246,8 @@ func (p *exprPath) root() *exprPath {
 	}
 }
 
-// messageLimits finds messageExpressions that can exceed a limit at run time. The server then uses
-// message instead, or stops the validation.
+// messageLimits finds messageExpressions that can exceed a limit at run time. The server then uses message instead,
+// or stops the validation.
 func messageLimits(in *inspection) *Lint {
 	m := in.message
 	if !m.accepted() {

@@ -21,24 +21,21 @@ import (
 //     is transitive. The keys must be fields that are always there.
 //   - exists(y, y == v) is v in list, if v cannot fail. In a loop, CEL's in costs a fifth.
 
-// quadraticRule finds nested loops that can be replaced by a cheaper expression.
 func quadraticRule(in *inspection) *Lint {
 	s := &loopSearch{inspection: in}
 	s.visit(in.expr.ast.NativeRep().Expr(), 0)
 	return s.found
 }
 
-// A loopSearch looks for the first nested loop with a cheaper equivalent.
 type loopSearch struct {
 	*inspection
 	found *Lint
 	tries int // replacements that were compiled
 }
 
-// maxTries limits the replacements of a rule that are compiled.
 const maxTries = 4
 
-// visit checks the loops in e; depth is the number of loops around it.
+// depth is the number of loops around e.
 func (s *loopSearch) visit(e ast.Expr, depth int) {
 	if s.found != nil || s.tries > maxTries {
 		return
@@ -89,7 +86,6 @@ func (s *loopSearch) invariant(e ast.Expr, m loops.Loop) *Lint {
 	return nil
 }
 
-// moved returns the problem of a part of the loop's body that can move out of the loop, or nil.
 func (s *loopSearch) moved(e ast.Expr, m loops.Loop, part, rest ast.Expr) *Lint {
 	if !loops.Inside(part) || !s.cannotFail(m.Over) || mentions(part, m.Variable, m.Index) {
 		return nil
@@ -133,8 +129,7 @@ func (s *loopSearch) allEqual(e ast.Expr, m loops.Loop) *Lint {
 		fmt.Sprintf("%s.all(%s, %s)", over, m.Variable, strings.Join(tests, " && ")))
 }
 
-// comparable reports whether elements or their keys always have a value that is equal to itself,
-// which NaN is not.
+// comparable reports whether elements or their keys always have a value that is equal to itself, which NaN is not.
 func comparable(list *exprPath, keys []string) bool {
 	simple := func(d *types.Decl) bool {
 		return !d.Nullable && (d.Kind == types.String || d.Kind == types.Int || d.Kind == types.Bool)
@@ -182,8 +177,7 @@ func (s *loopSearch) membership(e ast.Expr, m loops.Loop) *Lint {
 	return s.instead(e, "the inner loop only looks for a value", written)
 }
 
-// cannotFail reports whether an expression is a literal, a variable, or a field of a variable that is
-// always there.
+// cannotFail reports whether an expression is a literal, a variable, or a field of a variable that is always there.
 func (s *loopSearch) cannotFail(e ast.Expr) bool {
 	if e.Kind() == ast.LiteralKind {
 		return true
@@ -202,8 +196,7 @@ func (s *loopSearch) cannotFail(e ast.Expr) bool {
 	return false
 }
 
-// isElement reports whether an expression is a variable for an element of the list, which the list
-// always contains.
+// The list always contains its own elements.
 func (s *loopSearch) isElement(e ast.Expr, list *exprPath) bool {
 	p := s.walk.pathOf(e)
 	return p != nil && p.from != nil && p.from.from != nil && p.from.from.path == list.path

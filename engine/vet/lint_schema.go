@@ -17,7 +17,7 @@ import (
 	"github.com/celadon-cel/celadon/internal/text/preview"
 )
 
-// The names of lints about schemas. impossiblePattern also concerns the patterns in rules.
+// impossiblePattern also concerns the patterns in rules.
 const (
 	impossiblePattern = "impossible-pattern"
 	yamlBoolean       = "yaml-boolean"
@@ -32,7 +32,6 @@ type schemaWalk struct {
 	found   []Lint
 }
 
-// add adds a lint unless message is "".
 func (w *schemaWalk) add(name string, path *field.Path, steps []engine.Step, message string) {
 	if message == "" || slices.Contains(w.without, name) {
 		return
@@ -40,7 +39,7 @@ func (w *schemaWalk) add(name string, path *field.Path, steps []engine.Step, mes
 	w.found = append(w.found, Lint{Name: name, Version: w.unit.version(), Path: engine.FormatPath(steps), Field: path.String(), Message: message})
 }
 
-// node checks s and the schemas of its fields and elements. steps is its path in objects.
+// steps is the path of s in objects.
 func (w *schemaWalk) node(s *apiextensions.JSONSchemaProps, path *field.Path, steps []engine.Step) {
 	message, _ := w.patternProblem(s.Pattern, s.MinLength, s.MaxLength)
 	w.add(impossiblePattern, path.Child("pattern"), steps, message)
@@ -64,8 +63,6 @@ func (w *schemaWalk) node(s *apiextensions.JSONSchemaProps, path *field.Path, st
 	}
 }
 
-// enum reports the first value of an enum that is a string although the type is integer or number, or
-// that is not a string although the type is string.
 func (w *schemaWalk) enum(s *apiextensions.JSONSchemaProps, path *field.Path, steps []engine.Step) {
 	for _, v := range s.Enum {
 		text, isText := v.(string)
@@ -83,7 +80,6 @@ func (w *schemaWalk) enum(s *apiextensions.JSONSchemaProps, path *field.Path, st
 	}
 }
 
-// bounds reports the first bound that is for values of another type.
 func (w *schemaWalk) bounds(s *apiextensions.JSONSchemaProps, path *field.Path, steps []engine.Step) {
 	for _, bound := range []struct {
 		name  string
@@ -148,8 +144,8 @@ func (s *lintState) noMatch(pattern string, minLength, maxLength *int64) bool {
 	return none
 }
 
-// patternProblem describes a pattern that matches no string with an allowed length, or returns "". fix is the
-// pattern without the quotes around it if that matches such a string, or "".
+// patternProblem returns "" for a pattern that matches a string with an allowed length. fix is the pattern without
+// the quotes around it if that matches such a string, or "".
 func (s *lintState) patternProblem(pattern string, minLength, maxLength *int64) (message, fix string) {
 	if pattern == "" || !s.noMatch(pattern, minLength, maxLength) {
 		return "", ""
@@ -166,7 +162,6 @@ func (s *lintState) patternProblem(pattern string, minLength, maxLength *int64) 
 	return message + ": ^ matches only at the beginning of a text, and $ only at the end", ""
 }
 
-// impossibleMatch finds calls of matches() with a pattern that matches no string.
 func impossibleMatch(in *inspection) (found *Lint) {
 	in.walk.visit(in.expr.ast.NativeRep().Expr(), func(e ast.Expr, _ *exprPath) {
 		if found != nil || e.Kind() != ast.CallKind || e.AsCall().FunctionName() != "matches" {
@@ -184,8 +179,8 @@ func impossibleMatch(in *inspection) (found *Lint) {
 	return found
 }
 
-// parentProblem describes an optional property whose absence switches off several defaults or, for spec,
-// required fields and rules. It returns "" for other properties.
+// parentProblem describes an optional property whose absence switches off several defaults or, for spec, required
+// fields and rules. It returns "" for other properties.
 func (w *schemaWalk) parentProblem(above *apiextensions.JSONSchemaProps, name string, p *apiextensions.JSONSchemaProps,
 	steps []engine.Step) (message string) {
 	if p.Type != "object" || p.Nullable || p.Default != nil || slices.Contains(above.Required, name) || steps[0].Name == "status" {
@@ -206,7 +201,7 @@ func (w *schemaWalk) parentProblem(above *apiextensions.JSONSchemaProps, name st
 	return message
 }
 
-// defaultsOf returns the defaults of the fields of an object, or nil if one of them is missing or empty.
+// defaultsOf returns the defaults of the fields of an object, or nil if a field has no default or an empty one.
 func defaultsOf(s *apiextensions.JSONSchemaProps) map[string]any {
 	values := map[string]any{}
 	for name, p := range s.Properties {

@@ -20,8 +20,8 @@ const largeCRD = "large-crd"
 
 // Sizes that a CRD can exceed. The limit of client-side apply is validation.TotalAnnotationSizeLimitB.
 const (
-	// maxRelease is the limit of a Secret, in which Helm stores a release as base64 of compressed JSON. The release holds the
-	// files of the chart, also as base64. See pkg/storage/driver in helm.sh/helm/v3.
+	// maxRelease is the limit of a Secret, in which Helm stores a release as base64 of compressed JSON. The release
+	// holds the files of the chart, also as base64. See pkg/storage/driver in helm.sh/helm/v3.
 	maxRelease = 1 << 20
 	// maxEtcd is the default of etcd's --max-request-bytes. The API server stores CRDs as JSON.
 	maxEtcd = 3 << 19
@@ -31,7 +31,7 @@ const (
 
 const lastApplied = "kubectl.kubernetes.io/last-applied-configuration"
 
-// sizeLint returns a lint if a CRD, given as JSON, exceeds a limit, or nil. Fields that only a server sets do not count.
+// Fields that only a server sets do not count.
 func sizeLint(raw []byte) *Lint {
 	if couldMarshalTo(raw) <= validation.TotalAnnotationSizeLimitB {
 		return nil
@@ -67,7 +67,7 @@ func sizeLint(raw []byte) *Lint {
 	return &Lint{Name: largeCRD, Field: "spec", Message: fmt.Sprintf("the CRD has %s bytes as JSON: %s; %s: %s%s", phrase.Number(uint64(size)), strings.Join(over, ", and "), largest, fix, fit)}
 }
 
-// couldMarshalTo returns a bound of the size of JSON after it is marshaled again, which may escape characters.
+// Marshaling JSON again may escape characters.
 func couldMarshalTo(raw []byte) int {
 	n := len(raw) + len(lastApplied) + len(`,"annotations":{}`) + 1
 	for _, b := range raw {
@@ -100,7 +100,7 @@ func withoutServerFields(crd map[string]any) (annotations map[string]any) {
 	return annotations
 }
 
-// releaseSize returns the size of a Helm release that consists of one file.
+// The release consists of one file.
 func releaseSize(file []byte) int {
 	var b bytes.Buffer
 	w, _ := gzip.NewWriterLevel(&b, gzip.BestCompression) // cannot fail, nor does writing to a buffer
@@ -109,7 +109,6 @@ func releaseSize(file []byte) int {
 	return base64.StdEncoding.EncodedLen(b.Len())
 }
 
-// largestParts describes the parts of a CRD that need most of its size, and a change that makes it smaller.
 func largestParts(crd map[string]any, size int) (largest, fix string) {
 	spec, _ := crd["spec"].(map[string]any)
 	versions, _ := spec["versions"].([]any)
@@ -149,7 +148,7 @@ func largestParts(crd map[string]any, size int) (largest, fix string) {
 
 func percent(part, whole int) int { return 100 * part / max(1, whole) }
 
-// maxHeaviest limits the length of a path, because each step measures everything below it.
+// Each step measures everything below it.
 const maxHeaviest = 32
 
 // heaviest returns a description of the deepest field of a schema that still needs most of its size, or "".
@@ -173,7 +172,7 @@ func heaviest(schema any) string {
 	return " (most of it " + strings.TrimPrefix(path, ".") + ")"
 }
 
-// childSchemas returns the schemas directly below a schema by their step in a path.
+// The keys are steps in a path, such as ".name" or "[*]".
 func childSchemas(schema any) map[string]any {
 	object, _ := schema.(map[string]any)
 	children := map[string]any{}
@@ -189,7 +188,7 @@ func childSchemas(schema any) map[string]any {
 	return children
 }
 
-// descriptions returns the bytes of the descriptions in a schema, with their keys.
+// descriptions counts bytes, including the keys.
 func descriptions(schema any) (n int) {
 	object, _ := schema.(map[string]any)
 	if text, ok := object["description"].(string); ok {

@@ -26,7 +26,6 @@ const (
 	maxAllComparisons = 500
 )
 
-// A textOperand is a field or a literal that is compared as text.
 type textOperand struct {
 	path    *exprPath // nil for a literal
 	literal string
@@ -44,8 +43,7 @@ type textComparison struct {
 	result bool   // of the comparison as text
 }
 
-// textOrder finds strings that are ordered as text, although they represent quantities, versions, or
-// other values.
+// textOrder finds strings that are ordered as text, although they represent quantities, versions, or other values.
 func textOrder(in *inspection) *Lint {
 	return in.textProblem(operators.Less, operators.LessEquals, operators.Greater, operators.GreaterEquals)
 }
@@ -55,7 +53,7 @@ func textEquality(in *inspection) *Lint {
 	return in.textProblem(operators.Equals, operators.NotEquals, operators.In)
 }
 
-// textProblem returns a problem for all comparisons with the given operators, or nil.
+// textProblem returns a single problem for all comparisons with the given operators.
 func (in *inspection) textProblem(ops ...string) *Lint {
 	var found []*textComparison
 	checked := 0
@@ -118,8 +116,8 @@ func (in *inspection) comparison(e ast.Expr, op string, args []ast.Expr) *textCo
 	return c
 }
 
-// setKind sets the kind of the compared values. It returns false for a comparison as text that is right: of values that
-// have no kind, and of equal values that are spelled in the same way.
+// setKind returns false for a comparison as text that is right: of values that have no kind, and of equal values that
+// are spelled in the same way.
 func (in *inspection) setKind(c *textComparison) bool {
 	if !c.ordered() && comparesIdentity(c) {
 		return false
@@ -128,13 +126,11 @@ func (in *inspection) setKind(c *textComparison) bool {
 	return c.kind != notation.None && (c.ordered() || c.hasSpellings())
 }
 
-// ordered reports whether the comparison is about the order of its operands.
 func (c *textComparison) ordered() bool {
 	return c.op != operators.In && c.op != operators.Equals && c.op != operators.NotEquals
 }
 
-// hasSpellings reports whether the values have units, so that authors expect several spellings of a
-// value.
+// If values have units, authors expect several spellings of a value.
 func (c *textComparison) hasSpellings() bool {
 	if c.kind != notation.Quantity && c.kind != notation.Duration {
 		return false
@@ -142,8 +138,8 @@ func (c *textComparison) hasSpellings() bool {
 	return !slices.ContainsFunc(c.texts(), func(text string) bool { return !c.kind.Is(text) })
 }
 
-// comparesIdentity reports whether a comparison with == is about unchanged text: it reads oldSelf, or
-// the same field of two elements.
+// comparesIdentity reports whether a comparison with == is about unchanged text: it reads oldSelf, or the same field
+// of two elements.
 func comparesIdentity(c *textComparison) bool {
 	for _, p := range []*exprPath{c.a.path, c.b.path} {
 		if p != nil && p.root().path == types.OldSelf {
@@ -162,7 +158,7 @@ func (in *inspection) textOperand(e ast.Expr) (o textOperand, ok bool) {
 	return o, isText(o.path)
 }
 
-// sources sets the sources of the operands. It returns false if a macro generated one of them.
+// sources returns false if a macro generated an operand.
 func (in *inspection) sources(c *textComparison, args []ast.Expr) bool {
 	var ok, ok2 bool
 	c.a.source, ok = in.text(args[0])
@@ -185,8 +181,8 @@ func literals(e ast.Expr) (list []string, ok bool) {
 	return list, true
 }
 
-// example sets two allowed strings for which the result differs from a comparison of the values that
-// they represent. It returns false if no such strings are found.
+// example sets two allowed strings for which the result differs from a comparison of the values that they represent.
+// It returns false if no such strings are found.
 func (in *inspection) example(c *textComparison) bool {
 	xs := in.candidates(&c.a, c)
 	ys := c.list
@@ -206,7 +202,7 @@ func (in *inspection) example(c *textComparison) bool {
 	return false
 }
 
-// holds returns the result of an operator for the order of its operands.
+// order is the order of the operands, as cmp.Compare returns it.
 func holds(op string, order int) bool {
 	switch op {
 	case operators.Less:
@@ -242,7 +238,7 @@ func (c *textComparison) examples() (list []LintExample) {
 	return list
 }
 
-// message describes the comparison. fixes is set if the fix compiles.
+// fixes is set if the fix compiles.
 func (c *textComparison) message(fixes bool) string {
 	op, _ := operators.FindReverse(c.op)
 	compared := short(fmt.Sprintf("%s %s %s", c.a.source, op, c.b.source))

@@ -12,8 +12,7 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// functions holds the functions of a kind, and the minor version from which new rules can use them if some supported
-// version lacks them.
+// since is the minor version from which new rules can use the functions, if some supported version lacks them.
 var functions = map[notation.Kind]struct {
 	value, guard string
 	since        int
@@ -25,8 +24,8 @@ var functions = map[notation.Kind]struct {
 	notation.Integer:   {value: "int(%s)"},
 }
 
-// fix returns an expression that compares the values, or "" if CEL has no function for it.
-// Quantities and versions are guarded against other text; other functions fail on it.
+// fix returns an expression that compares the values, or "" if CEL has no function for it. Quantities and versions
+// are guarded against other text; other functions fail on it.
 func (c *textComparison) fix() string {
 	a, b := c.value(&c.a), c.value(&c.b)
 	if a == "" {
@@ -67,7 +66,6 @@ func (c *textComparison) oneOf(a string) string {
 	return all
 }
 
-// guarded returns the test with a test of each field that may hold other text.
 func (c *textComparison) guarded(test string) string {
 	var guards []string
 	for _, o := range []*textOperand{&c.a, &c.b} {
@@ -88,8 +86,7 @@ func (c *textComparison) guarded(test string) string {
 	return "!" + all + " || " + test
 }
 
-// guard returns a test whether an operand represents a value, or "" if it always does, or if CEL has
-// no such test.
+// guard returns a test whether an operand represents a value, or "" if it always does, or if CEL has no such test.
 func (c *textComparison) guard(o *textOperand) string {
 	if o.path == nil || c.certain(o) {
 		return ""
@@ -107,7 +104,7 @@ func (c *textComparison) certain(o *textOperand) bool {
 	return ok && !slices.ContainsFunc(list, func(text string) bool { return !c.kind.Parses(text) })
 }
 
-// value returns an expression for the value of an operand, or "" if CEL has no function for it.
+// value returns "" if CEL has no function for the value of an operand.
 func (c *textComparison) value(o *textOperand) string {
 	if n, err := strconv.ParseInt(o.literal, 10, 64); c.kind == notation.Integer && o.path == nil && err == nil {
 		return strconv.FormatInt(n, 10)
@@ -115,7 +112,6 @@ func (c *textComparison) value(o *textOperand) string {
 	return c.call(functions[c.kind].value, o)
 }
 
-// call returns a call of a function, or "" if the kind has no function.
 func (c *textComparison) call(format string, o *textOperand) string {
 	switch {
 	case format == "":

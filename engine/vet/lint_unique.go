@@ -16,8 +16,8 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// uniqueList finds rules that compare each pair of elements to reject duplicates in a list that could
-// be of type set or map.
+// uniqueList finds rules that compare each pair of elements to reject duplicates in a list that could be of type set
+// or map.
 func uniqueList(in *inspection) *Lint {
 	list, keys := in.uniqueness(in.expr.ast.NativeRep().Expr())
 	if list == nil {
@@ -41,9 +41,8 @@ type ListType struct {
 	Keys []string
 }
 
-// typeForUnique returns the keywords with which a list rejects items with equal keys, or equal
-// items if there are no keys. ok is false if the schema already sets a type, or if the API server
-// would reject the keywords.
+// typeForUnique returns the keywords with which a list rejects items with equal keys, or equal items if there are no
+// keys. ok is false if the schema already sets a type, or if the API server would reject the keywords.
 func typeForUnique(s *schema.Structural, keys []string) (keywords string, ok bool) {
 	if s == nil || s.Items == nil || s.XListType != nil || s.Items.Nullable {
 		return "", false
@@ -69,9 +68,9 @@ func isScalar(s *schema.Structural) bool {
 	return false
 }
 
-// uniqueness returns the list whose elements have unique keys if e is true, apart from a guard such
-// as !has(self.list) || e. There are no keys if the elements themselves are unique. The list is nil
-// for other expressions.
+// uniqueness returns the list whose elements have unique keys if e is true, apart from a guard such as
+// !has(self.list) || e. There are no keys if the elements themselves are unique. The list is nil for other
+// expressions.
 func (in *inspection) uniqueness(e ast.Expr) (list *exprPath, keys []string) {
 	switch op, args := operation(e); op {
 	case operators.LogicalOr:
@@ -99,7 +98,6 @@ func (in *inspection) uniqueness(e ast.Expr) (list *exprPath, keys []string) {
 
 func isHas(e ast.Expr) bool { return e.Kind() == ast.SelectKind && e.AsSelect().IsTestOnly() }
 
-// uniqueIn returns the list of the outer loop and the keys that count finds in its body.
 func (in *inspection) uniqueIn(outer loops.Loop, count func(body ast.Expr) (loops.Loop, bool)) (list *exprPath, keys []string) {
 	inner, ok := count(outer.Body)
 	if !ok {
@@ -122,7 +120,7 @@ func (in *inspection) comparedKeys(outer, inner loops.Loop) (list *exprPath, key
 	return list, keysOf(inner.Body, outer.Variable, inner.Variable)
 }
 
-// names returns the names of fields of a list's elements in the schema.
+// idents are CEL identifiers, and the result holds the names in the schema.
 func (p *exprPath) names(idents []string) (names []string) {
 	for _, ident := range idents {
 		if f, ok := p.decl.Elem.ByIdent(ident); ok {
@@ -201,8 +199,8 @@ func isPair(args []ast.Expr, a, b string) bool {
 	return isIdent(args[0], a) && isIdent(args[1], b) || isIdent(args[0], b) && isIdent(args[1], a)
 }
 
-// keysOf returns the fields that a condition compares in two elements: x.a == y.a && x.b == y.b. The
-// list is empty for x == y, and the result is nil for other conditions.
+// keysOf returns the fields that a condition compares in two elements: x.a == y.a && x.b == y.b. The list is empty
+// for x == y, and the result is nil for other conditions.
 func keysOf(e ast.Expr, x, y string) *[]string {
 	keys := []string{}
 	terms := loops.Terms(e, operators.LogicalAnd)

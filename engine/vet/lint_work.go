@@ -17,25 +17,24 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// sizes limits a generated value: the length of its strings, the items of its lists, and its total
-// size in bytes.
+// text limits the length of generated strings, items the items of lists, and bytes the total size.
 type sizes struct{ text, items, bytes int }
 
 var (
 	few  = sizes{text: 1 << 10, items: 16, bytes: 1 << 15}
 	more = sizes{text: 1 << 13, items: 64, bytes: 1 << 18}
-	// huge sizes still fit into a request.
+	// These sizes still fit into a request.
 	huge = []sizes{{1 << 20, 64, 5 << 19}, {1 << 20, 3000, 5 << 19}}
 )
 
 const (
-	// maxTrials limits how many expressions of a schema are run on large values.
+	// maxTrials limits the expressions of a schema that are run on large values.
 	maxTrials = 4
 	perCall   = 1_000_000 // CEL units
 )
 
-// hiddenWork finds expressions that need far more work than their cost suggests. It runs each on
-// small values and, if the work extrapolates to too much, on large values.
+// hiddenWork finds expressions that need far more work than their cost suggests. It runs each on small values and, if
+// the work extrapolates to too much, on large values.
 func hiddenWork(in *inspection) *Lint {
 	for _, x := range in.compiledParts() {
 		if !maySurprise(x.ast.NativeRep().Expr()) {
@@ -76,7 +75,6 @@ var linear = []string{
 	"size", "startsWith", "endsWith", "contains", "hasValue", "value", "orValue", "int", "string", "double", "duration", "timestamp",
 }
 
-// maySurprise reports whether an expression has a loop, or a call that is not linear.
 func maySurprise(e ast.Expr) bool {
 	return anyPart(e, func(e ast.Expr) bool {
 		return e.Kind() == ast.ComprehensionKind || e.Kind() == ast.CallKind && !slices.Contains(linear, e.AsCall().FunctionName())
@@ -87,8 +85,8 @@ func workLint(over *eval.OverworkError, s sizes) *Lint {
 	return &Lint{Message: fmt.Sprintf("the rule can take far more work than its cost suggests (%v) on a value with strings of up to %s bytes and lists of up to %s items: set maxLength, maxItems, and maxProperties, or move the call out of the loop", over, phrase.Number(uint64(s.text)), phrase.Number(uint64(s.items)))}
 }
 
-// tryOn runs an expression on a generated value and returns its work for a unit of cost. over is nil
-// unless the work exceeds limit.
+// tryOn runs an expression on a generated value and returns its work for a unit of cost. over is nil unless the work
+// exceeds limit.
 func tryOn(prog *eval.Program, d *types.Decl, s sizes, limit uint64) (over *eval.OverworkError, perUnit float64) {
 	m := &maker{sizes: s, left: s.bytes}
 	v := m.value(d, s.text, 0)
@@ -102,10 +100,9 @@ func tryOn(prog *eval.Program, d *types.Decl, s sizes, limit uint64) (over *eval
 // maker generates values as large as their declaration and sizes allow.
 type maker struct {
 	sizes
-	left int // bytes
+	left int // in bytes
 }
 
-// maxDepth limits the depth of generated values.
 const maxDepth = 12
 
 func (m *maker) value(d *types.Decl, text, depth int) any {

@@ -40,20 +40,19 @@ func FindMistypedAs(object map[string]any, t reflect.Type) []Mistyped {
 	return w.mistyped
 }
 
-// A typeWalk compares a value with the fields of a Go type. The lists that it fills have at most maxFound items.
+// The lists that a typeWalk fills have at most maxFound items.
 type typeWalk struct {
-	fields   fieldTable
-	mistyped []Mistyped
-	// keys are the unknown keys. Without seeksKeys, they are ignored.
+	fields    fieldTable
+	mistyped  []Mistyped
 	keys      []UnknownKey
 	seeksKeys bool
 }
 
-// maxFound limits the keys and values that are reported, as the server limits the errors of strict decoding.
+// The server also limits the errors of strict decoding.
 const maxFound = 100
 
-// value compares v, a value for a field of type t, and the values below it. lost is set if strict decoding does
-// not reach v.
+// value compares v, a value for a field of type t, and the values below it. lost is set if strict decoding does not
+// reach v.
 func (w *typeWalk) value(v any, t reflect.Type, path []engine.Step, lost bool) {
 	t, decodesItself := schemaType(t)
 	want, is := jsonType(t), TypeOf(v)
@@ -85,7 +84,7 @@ func (w *typeWalk) value(v any, t reflect.Type, path []engine.Step, lost bool) {
 	}
 }
 
-// field compares the field with the given name of object, which has type t.
+// object has type t.
 func (w *typeWalk) field(object map[string]any, name string, t reflect.Type, path []engine.Step, lost bool) {
 	if t.Kind() == reflect.Map {
 		w.value(object[name], t.Elem(), path, lost)
@@ -113,7 +112,6 @@ func (w *typeWalk) add(path []engine.Step, want string) {
 	}
 }
 
-// parsed looks for a value that its type cannot parse, such as a quantity.
 func (w *typeWalk) parsed(v any, t reflect.Type, path []engine.Step) {
 	if !parses(t) {
 		return
@@ -127,7 +125,7 @@ func (w *typeWalk) parsed(v any, t reflect.Type, path []engine.Step) {
 	}
 }
 
-// maxParsed limits the values that are parsed, in bytes. Parsing a quantity takes time that is quadratic in its length.
+// Parsing a quantity takes time that is quadratic in its length, so longer values, in bytes, are not parsed.
 const maxParsed = 100
 
 // parses reports whether a type decodes itself, such as a quantity, an int-or-string, or a duration.

@@ -55,7 +55,6 @@ func closed(s *apiextensions.JSONSchemaProps) bool {
 	return more != nil && !more.Allows && more.Schema == nil
 }
 
-// ownErrors returns the errors that servers of the version find in the CRD without rules.
 func (a *admission) ownErrors() (field.ErrorList, error) {
 	errs, err := a.withoutRules()
 	if err == nil && a.adaptDefaults(errs) {
@@ -67,8 +66,7 @@ func (a *admission) ownErrors() (field.ErrorList, error) {
 	return slices.DeleteFunc(errs, func(err *field.Error) bool { return strings.Contains(err.Detail, rangeDetail) }), err
 }
 
-// adaptDefaults replaces the parts of schemas that only newer servers compare with defaults. It
-// reports whether errs has such an error.
+// Only newer servers compare the replaced parts with defaults. adaptDefaults reports whether errs has such an error.
 func (a *admission) adaptDefaults(errs field.ErrorList) bool {
 	ranged, named := rangedDefaults.Include(a.version.Minor), kubernetesNames.Include(a.version.Minor)
 	if ranged || !slices.ContainsFunc(errs, func(err *field.Error) bool {
@@ -90,7 +88,6 @@ const (
 	nameDetail  = "in body must be of type k8s"
 )
 
-// oldGiven returns the old CRD for the server's function.
 func (a *admission) oldGiven() *apiextensions.CustomResourceDefinition {
 	if exemptSelectable.Include(a.version.Minor) {
 		return a.old
@@ -122,11 +119,11 @@ func dropSelectable(spec *apiextensions.CustomResourceDefinitionSpec) {
 	}
 }
 
-// A rewrite changes a node of a schema, apart from the nodes below it. nested is set below allOf, anyOf,
-// oneOf, and not. It returns false to keep the nodes below it.
+// A rewrite changes a node of a schema, apart from the nodes below it. nested is set below allOf, anyOf, oneOf, and
+// not. It returns false to keep the nodes below it.
 type rewrite func(s *apiextensions.JSONSchemaProps, nested bool) bool
 
-// rewrite replaces the schemas for the server's function with changed copies.
+// rewrite does not modify u.root.
 func (u *unit) rewrite(change rewrite) {
 	u.stripped, u.full = u.stripped.DeepCopy(), u.full.DeepCopy()
 	change.all(u.stripped, false)
@@ -155,8 +152,8 @@ func (change rewrite) all(s *apiextensions.JSONSchemaProps, nested bool) {
 	change.all(s.Not, true)
 }
 
-// closeJunctor replaces additionalProperties: false by a schema, which the function rejects with the
-// error that older servers also return for false.
+// closeJunctor replaces additionalProperties: false by a schema, which the function rejects with the error that older
+// servers also return for false.
 func closeJunctor(s *apiextensions.JSONSchemaProps, nested bool) bool {
 	if nested && closed(s) {
 		s.AdditionalProperties = &apiextensions.JSONSchemaPropsOrBool{Schema: &apiextensions.JSONSchemaProps{}}
@@ -164,9 +161,9 @@ func closeJunctor(s *apiextensions.JSONSchemaProps, nested bool) bool {
 	return true
 }
 
-// truncateBounds replaces the bounds of integers by those that older servers compare with an integer.
-// An int32 with a larger bound becomes an int64, so that the function does compare it. All servers compare
-// a default that has a float with the bounds as they are.
+// truncateBounds replaces the bounds of integers by the bounds that older servers compare with an integer. An int32
+// with a larger bound becomes an int64, so that the function does compare it. All servers compare a default that has
+// a float with the original bounds.
 func truncateBounds(s *apiextensions.JSONSchemaProps, _ bool) bool {
 	if s.Default != nil && hasFloat(*s.Default) {
 		return false
@@ -208,8 +205,7 @@ func hasFloat(value any) bool {
 	return false
 }
 
-// truncated returns a bound as an int64 on amd64, where all numbers out of range become the least
-// int64.
+// truncated returns a bound as an int64 on amd64, where all numbers out of range become the least int64.
 func truncated(bound *float64) *float64 {
 	if bound == nil {
 		return nil

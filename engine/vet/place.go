@@ -2,8 +2,8 @@ package vet
 
 import "strings"
 
-// shared lists the fields of the server's internal spec that hold values which all versions share, or
-// those of the first version, with their names in a version.
+// shared lists the fields of the server's internal spec that hold values which all versions share, or the values of
+// the first version, with their names in a version.
 var shared = []struct{ atTop, inVersion string }{
 	{"validation", "schema"},
 	{"subresources", "subresources"},
@@ -25,5 +25,4 @@ func Place(field string) string {
 	return internalNames.Replace(field)
 }
 
-// internalNames replaces the notation of fields in the server's internal version.
 var internalNames = strings.NewReplacer("].JSONPath", "].jsonPath", ".default.[", ".default[")

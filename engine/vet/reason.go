@@ -19,11 +19,11 @@ import (
 
 // Reason explains the cost of a rule.
 type Reason struct {
-	// Expression is the most expensive part of the rule. EstimatedCost is how much less the rule
+	// Expression is the most expensive part of the rule that was found. EstimatedCost is how much less an evaluation
 	// would cost without it.
 	Expression    string `json:"expression"`
 	EstimatedCost uint64 `json:"estimatedCost"`
-	// Missing lists the missing bounds that cause the cost, most significant first.
+	// Missing lists missing bounds that cause the cost, most significant first.
 	Missing []Missing `json:"missing"`
 	// EstimatedTotal is the estimate of the rule for an object or, if Message is set, of an evaluation
 	// of its messageExpression. KubeVersion is the version with this estimate, or "" if it is the
@@ -67,8 +67,7 @@ func (ad *advisor) reason(r *rule) *Reason {
 	return out
 }
 
-// worst returns the version in which a rule or its message x has the largest estimate, and that
-// estimate. The result in is nil for the vetted version.
+// in is nil for the vetted version.
 func (ad *advisor) worst(r *rule, x *compiled) (in *reestimator, most uint64) {
 	times := r.times
 	if x == r.message {
@@ -83,8 +82,8 @@ func (ad *advisor) worst(r *rule, x *compiled) (in *reestimator, most uint64) {
 	return in, most
 }
 
-// missing returns the missing bounds that each save at least a tenth of the cost, or all missing bounds if
-// none does. Bounds that save most are first.
+// missing returns the missing bounds that each save at least a tenth of the cost, or all missing bounds if none does.
+// Bounds that save most are first.
 func (ad *advisor) missing(r *rule) []Missing {
 	type saving struct {
 		b    *bound
@@ -146,10 +145,10 @@ func callsStringOfNumber(checked *cel.Ast) bool {
 	return found
 }
 
-// mostExpensive follows the most expensive operand as long as it accounts for at least half of the cost,
-// and returns the source of the last one and its cost. It considers only operands that are bool or of the
-// expression's own type, and only loops over list literals. Each candidate is measured by replacing it
-// with a constant and estimating again, as version in does; nil is the version that is vetted.
+// mostExpensive follows the most expensive operand as long as it accounts for at least half of the cost, and returns
+// the source of the last one and its cost. It considers only operands that are bool or of the expression's own type,
+// and only loops over list literals. Each candidate is measured by replacing it with a constant and estimating again,
+// as version in does; nil is the vetted version.
 func (ad *advisor) mostExpensive(x *compiled, in *reestimator) (text string, saved uint64) {
 	f := &partFinder{model: celcost.For(x.base.Version()), ast: x.ast.NativeRep(), decl: x.key.Decl}
 	if in != nil {
@@ -181,7 +180,6 @@ func (f *partFinder) estimate(a *ast.AST) uint64 {
 	return f.model.OfTree(a, f.decl).Max
 }
 
-// mostExpensiveChild returns the direct part of e whose removal saves most, and the saving.
 func (f *partFinder) mostExpensiveChild(e ast.Expr) (best ast.Expr, saved uint64) {
 	for _, part := range f.parts(e) {
 		if s := f.savingWithout(part); s > saved {
@@ -191,7 +189,7 @@ func (f *partFinder) mostExpensiveChild(e ast.Expr) (best ast.Expr, saved uint64
 	return best, saved
 }
 
-// savingWithout returns how much less the expression costs if part is replaced with a constant.
+// savingWithout replaces part with a constant.
 func (f *partFinder) savingWithout(part ast.Expr) uint64 {
 	a := ast.Copy(f.ast)
 	exprs := ast.NewExprFactory()

@@ -11,7 +11,7 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// estimated returns the verdict of version v, which differs from a's only in the estimates of rules.
+// Version v must differ from a's only in the estimates of rules.
 func (a *admission) estimated(v types.Version) KubeVersion {
 	w, other := a.reestimator(v), *a
 	other.version, other.errs, other.units = v, nil, nil
@@ -33,7 +33,7 @@ func (a *admission) estimated(v types.Version) KubeVersion {
 	return other.kubeVersion()
 }
 
-// reestimator estimates compiled expressions with another model.
+// A reestimator estimates compiled expressions with another model.
 type reestimator struct {
 	version types.Version
 	model   celcost.Model
@@ -43,7 +43,7 @@ type reestimator struct {
 	known   map[*compiled]*compiled
 }
 
-// reestimator returns the reestimator for a version, which is the same for all versions that estimate alike.
+// Versions that estimate alike share a reestimator.
 func (a *admission) reestimator(v types.Version) *reestimator {
 	for _, w := range a.reestimators {
 		if w.version.SameBounds(v) && w.model == celcost.For(v) {

@@ -32,7 +32,6 @@ func (a *admission) report(r *Report) {
 	}
 }
 
-// verdict copies the response of the server into r.
 func (a *admission) verdict(r *Report) {
 	for _, err := range a.errs {
 		r.Causes = append(r.Causes, a.cause(err, a.body(err)))
@@ -72,8 +71,8 @@ func (a *admission) cause(err *field.Error, message string) engine.Cause {
 	return c
 }
 
-// versions returns the results of a function for the schemas of all versions, in the order of the CRD. The result for
-// a version without a schema has no rules.
+// versions returns the results of a function for the schemas of all versions, in the order of the CRD. A version
+// without a schema has no rules.
 func (a *admission) versions(of func(*unit) Version) (list []Version) {
 	byName := map[string]Version{}
 	for _, u := range a.units {
@@ -153,7 +152,7 @@ func (set values) of(d *dependence) []Advice {
 	return own.list()
 }
 
-// nameOf returns the name of a CRD that cannot be decoded, or "".
+// The CRD cannot be decoded.
 func nameOf(raw []byte) string {
 	var crd struct{ Metadata struct{ Name string } }
 	if json.Unmarshal(raw, &crd) != nil {

@@ -44,7 +44,7 @@ type visit struct {
 	panicked error
 }
 
-// unit returns the errors of the rules of a schema. own are the errors of the server's function.
+// own are the errors of the server's function.
 func (a *admission) unit(u *unit, own field.ErrorList) (field.ErrorList, error) {
 	v := &visit{a: a, u: u, errs: u.ofSchema(own), suppress: a.exempt(u)}
 	u.total = cost.NewTotal(a.limits)
@@ -95,9 +95,8 @@ func (a *admission) totalErrors(u *unit) field.ErrorList {
 	return append(errs, total)
 }
 
-// branch visits the children of b first, because an error in them keeps the rules of b from being
-// compiled; tainted reports such an error. barrier is the outermost ancestor whose parts cannot be
-// correlated, or nil.
+// branch visits the children of b first, because an error in them keeps the rules of b from being compiled; tainted
+// reports such an error. barrier is the outermost ancestor whose parts cannot be correlated, or nil.
 func (v *visit) branch(b *branch, path *field.Path, c cost.Cardinality, barrier *field.Path) (tainted bool, err error) {
 	below := b.cardinality(c)
 	for _, child := range b.children {
@@ -130,8 +129,8 @@ func (v *visit) branch(b *branch, path *field.Path, c cost.Cardinality, barrier 
 	return tainted, v.node(b, at, v.u.rules[first:], barrier, shown)
 }
 
-// node compiles the rules of a node. It also compiles rules that the server does not reach, for
-// the report; shown is set if the server compiles them.
+// node compiles the rules of a node, for the report also rules that the server does not reach; shown is set if the
+// server compiles them.
 func (v *visit) node(b *branch, at *field.Path, rules []*rule, barrier *field.Path, shown bool) error {
 	s, err := b.typed(v.a.compiler.decls)
 	if err == nil && s.decl == nil {
@@ -167,7 +166,6 @@ func (v *visit) node(b *branch, at *field.Path, rules []*rule, barrier *field.Pa
 	return nil
 }
 
-// panics returns an error if the rule makes the server panic.
 func (v *visit) panics(r *rule) error {
 	switch {
 	case r.expr != nil && r.expr.panics:
@@ -178,7 +176,7 @@ func (v *visit) panics(r *rule) error {
 	return nil
 }
 
-// compileRule compiles a rule and, if that succeeds, its messageExpression, as the server does.
+// As in the server, messageExpression is compiled only if the rule compiles.
 func (a *admission) compileRule(spec *apiextensions.ValidationRule, d *types.Decl) (itself, message *compiled, err error) {
 	if blank(spec.Rule) {
 		return nil, nil, nil
@@ -193,7 +191,6 @@ func (a *admission) compileRule(spec *apiextensions.ValidationRule, d *types.Dec
 	return itself, message, err
 }
 
-// checkRule adds the server's errors for a compiled rule.
 func (v *visit) checkRule(r *rule, barrier *field.Path) {
 	limit, id := uint64(v.a.limits.EstimatedPerRule), 2*r.number
 	if !v.suppress && r.total > limit {
@@ -239,12 +236,11 @@ func (v *visit) fail(r *rule, err *field.Error) {
 
 func hasLineBreak(s string) bool { return strings.ContainsAny(s, "\n\r") }
 
-// supportedReasons is sorted, because the server lists them in this order.
+// The server lists the reasons in this order.
 var supportedReasons = []apiextensions.FieldValueErrorReason{
 	apiextensions.FieldValueDuplicate, apiextensions.FieldValueForbidden, apiextensions.FieldValueInvalid, apiextensions.FieldValueRequired,
 }
 
-// texts checks the parts of a rule that are not compiled.
 func (v *visit) texts(r *rule) (errs field.ErrorList) {
 	s, message := r.spec, strings.TrimSpace(r.spec.Message)
 	fail := func(err *field.Error) {

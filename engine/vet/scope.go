@@ -10,9 +10,9 @@ import (
 
 var errNotVisible = errors.New("unable to convert structural schema to CEL declarations")
 
-// typed returns the declaration with which a node's rules are compiled. Below a node with rules
-// this is the parent's view of the node, which makes a difference only at a resource's root:
-// metadata is declared there even if the schema lacks it.
+// typed returns the declaration with which a node's rules are compiled. Below a node with rules this is the parent's
+// view of the node, which makes a difference only at a resource's root: metadata is declared there even if the schema
+// lacks it.
 func (b *branch) typed(decls *types.Interner) (*scope, error) {
 	if b.scope == nil && b.scopeErr == nil {
 		b.scope, b.scopeErr = b.newScope(decls)
@@ -48,8 +48,8 @@ func (b *branch) newScope(decls *types.Interner) (*scope, error) {
 	return &scope{node, d}, nil
 }
 
-// seenFrom returns the node in the parent's scope, or nil for a property that the parent's declaration
-// does not contain.
+// seenFrom returns the node in the parent's scope, or nil for a property that the parent's declaration does not
+// contain.
 func (b *branch) seenFrom(above *scope) *scope {
 	switch b.kind {
 	case atProperty:
@@ -75,7 +75,6 @@ func (s *scope) element() *types.Decl {
 	return s.decl.Elem
 }
 
-// internalText returns the API server's error for a node whose rules cannot be compiled.
 func internalText(err error) error {
 	if errors.Is(err, expr.ErrNoType) {
 		return err

@@ -6,8 +6,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// prepareCreate resets the fields that clients do not set, so that a CRD read from a cluster can be
-// vetted as new.
+// prepareCreate resets the fields that clients do not set, so that a CRD read from a cluster can be vetted as new.
 func prepareCreate(crd *apiextensions.CustomResourceDefinition) {
 	meta := &crd.ObjectMeta // a CRD is cluster-scoped, so it has no namespace
 	meta.Namespace, meta.UID, meta.ResourceVersion, meta.Generation = "", "", "", 1
@@ -48,9 +47,8 @@ func prepareOld(crd *apiextensions.CustomResourceDefinition) {
 	}
 }
 
-// prepareUpdate takes from the old CRD the fields that a client cannot set. A deletionTimestamp that the
-// old CRD does not have and another deletionGracePeriodSeconds are kept, because the server rejects them
-// later.
+// prepareUpdate takes from the old CRD the fields that a client cannot set. A deletionTimestamp that the old CRD does
+// not have and another deletionGracePeriodSeconds are kept, because the server rejects them later.
 func prepareUpdate(crd, old *apiextensions.CustomResourceDefinition) {
 	crd.Namespace = ""
 	crd.UID = old.UID

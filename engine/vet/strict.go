@@ -17,8 +17,8 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// decode decodes the CRD and adds the results of strict decoding to the report. It returns nil if r.Status
-// or r.Undecided is set, which is then the verdict.
+// decode adds the results of strict decoding to the report. It returns nil if r.Status or r.Undecided is set, which
+// is then the verdict.
 func (r *Report) decode(raw []byte, cfg Config) *apiextensionsv1.CustomResourceDefinition {
 	v, _ := types.ParseVersion(cfg.KubeVersion) // Config.Check has found no error in it
 	marked, defaults := markUnknown(raw, v), apiextensionsv1.SchemeGroupVersion.WithKind(crdKind)

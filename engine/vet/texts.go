@@ -43,7 +43,6 @@ var olderTexts = []olderText{
 	{in: minors.Until(33), suffix: "]", newest: "missing from spec.versions; ", beginning: true, older: "must appear in spec.versions"},
 }
 
-// reword gives err the detail of a server of the given minor version.
 func reword(err *field.Error, minor int) {
 	for _, t := range olderTexts {
 		same := err.Detail == t.newest || t.beginning && strings.HasPrefix(err.Detail, t.newest)
@@ -74,8 +73,7 @@ type ruleText string
 
 func (t ruleText) GoString() string { return string(t) }
 
-// ruleInGo returns a rule in Go syntax. The server shows the addresses of pointers, which are random;
-// here, all are the same.
+// The server shows the addresses of pointers, which are random. ruleInGo uses a constant instead.
 func ruleInGo(r *apiextensions.ValidationRule, minor int) string {
 	reason := "(*apiextensions.FieldValueErrorReason)(nil)"
 	if r.Reason != nil {
@@ -91,8 +89,7 @@ func ruleInGo(r *apiextensions.ValidationRule, minor int) string {
 	return text + ", OptionalOldSelf:(*bool)(nil)}"
 }
 
-// invalid returns the server's response with the causes. Given the errors, upstream's function would take
-// time that grows with the square of the length of their text.
+// Upstream's function would take time that grows with the square of the length of the errors' text.
 func (a *admission) invalid(causes []engine.Cause) *metav1.Status {
 	gk := runtimeschema.GroupKind{Group: "apiextensions.k8s.io", Kind: crdKind}
 	status := &apierrors.NewInvalid(gk, a.crd.Name, nil).ErrStatus

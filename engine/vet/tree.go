@@ -15,7 +15,6 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// stepKind is how a schema node is reached from its parent.
 type stepKind uint8
 
 const (
@@ -25,7 +24,7 @@ const (
 	atValues // additionalProperties
 )
 
-// branch is a schema node with rules at or below it. The tree has no other nodes.
+// A branch is a schema node with rules at or below it. The tree has no other nodes.
 type branch struct {
 	parent   *branch
 	kind     stepKind
@@ -42,14 +41,15 @@ type branch struct {
 	structural *schema.Structural
 }
 
-// scope is the schema and declaration with which a node's rules are compiled.
+// A scope is the schema and declaration with which a node's rules are compiled.
 type scope struct {
 	node *schema.Structural
 	decl *types.Decl // nil if hidden
 }
 
-// treeOf returns the tree of the rules on the structural spine of a schema, or nil if it has no rules. misplaced is set
-// if there are rules where the API server does not allow them, such as inside a junctor or at the root's metadata.
+// treeOf returns the tree of the rules on the structural spine of a schema, or nil if it has no rules. misplaced is
+// set if there are rules where the API server does not allow them, such as inside a junctor or at the root's
+// metadata.
 func treeOf(s *apiextensions.JSONSchemaProps) (tree *branch, misplaced bool) {
 	nodes := 0
 	if tree = newBranch(s, atRoot, "", &nodes); tree != nil {
@@ -81,8 +81,7 @@ func (b *branch) stripped() *apiextensions.JSONSchemaProps {
 	return &s
 }
 
-// newBranch returns the tree of the rules at and below s, or nil if s has no rules. It adds the number of nodes
-// with rules to nodes.
+// newBranch returns nil if s has no rules. It adds the number of nodes with rules to nodes.
 func newBranch(s *apiextensions.JSONSchemaProps, kind stepKind, name string, nodes *int) *branch {
 	var children []*branch
 	add := func(s *apiextensions.JSONSchemaProps, kind stepKind, name string) bool {

@@ -13,7 +13,7 @@ import (
 	"github.com/celadon-cel/celadon/cost"
 )
 
-// unit is a schema of a CRD, which belongs to one version or is shared by all versions.
+// A unit is a schema of a CRD, which belongs to one version or is shared by all versions.
 type unit struct {
 	// name is the version that determines whether the schema is unchanged. versions are all
 	// versions that use the schema.
@@ -22,24 +22,21 @@ type unit struct {
 	// path is the path of openAPIV3Schema's parent in the CRD.
 	path *field.Path
 	root *apiextensions.JSONSchemaProps
-	// full is root as the API server's own function gets it (see adapt), and stripped is full
-	// without rules. tree holds the rules, nil if there are none.
+	// full is root as the API server's own function gets it (see adapt), and stripped is full without rules. tree is
+	// nil if there are no rules.
 	full, stripped *apiextensions.JSONSchemaProps
 	tree           *branch
 	// whole is set if the API server's own function also gets the rules, because the rules of such
 	// a schema are never compiled. stripped is then the same as full.
-	whole bool
-	// trials counts the expressions that were run on large values.
-	trials int
-	// setSchema sets the schema in a copy of the CRD.
+	whole     bool
+	trials    int
 	setSchema func(*apiextensions.CustomResourceDefinitionSpec, *apiextensions.JSONSchemaProps)
 
-	// rules holds all rules, those of children before those of their parents.
+	// The rules of children come before the rules of their parents.
 	rules []*rule
 	total *cost.Total
 }
 
-// units returns the schemas of a CRD in its order.
 func units(spec *apiextensions.CustomResourceDefinitionSpec) []*unit {
 	var list []*unit
 	top := field.NewPath("spec")
@@ -83,7 +80,7 @@ func units(spec *apiextensions.CustomResourceDefinitionSpec) []*unit {
 	return list
 }
 
-// version returns the version of the schema, or "" if versions share it.
+// version returns "" if versions share the schema.
 func (u *unit) version() string {
 	if len(u.versions) == 1 {
 		return u.versions[0]
@@ -93,7 +90,7 @@ func (u *unit) version() string {
 
 func (u *unit) schemaPath() *field.Path { return u.path.Child("openAPIV3Schema") }
 
-// ofSchema returns the errors in the schema, without those about the resource.
+// ofSchema returns the errors in the schema, without errors about the resource.
 func (u *unit) ofSchema(errs field.ErrorList) (kept errorPaths) {
 	path := u.schemaPath().String()
 	for _, err := range errs {
@@ -106,15 +103,13 @@ func (u *unit) ofSchema(errs field.ErrorList) (kept errorPaths) {
 	return kept
 }
 
-// schemaError is an error with the path of the node that it concerns, which can be an ancestor of
-// the error's field.
+// owner is the path of the node that the error concerns, which can be an ancestor of its field.
 type schemaError struct {
 	*field.Error
 	owner string
 }
 
-// owner returns the path of the node that an error concerns: its field, or an ancestor for some errors
-// about items and values.
+// owner returns the error's field, or an ancestor for some errors about items and values.
 func owner(err *field.Error) string {
 	last := func(word string) string {
 		if i := strings.LastIndex(err.Field, word); i >= 0 {
@@ -138,9 +133,8 @@ func owner(err *field.Error) string {
 
 const rootTypeDetail = `only "object" is allowed as the type at the root of the schema if the status subresource is enabled`
 
-// structure reports how far the API server processes a schema with errors: convertible is set if it
-// can be converted to a structural schema, sound if its rules are compiled. rejected are the errors
-// of its defaults.
+// structure reports how far the API server processes a schema with errors: convertible is set if it can be converted
+// to a structural schema, sound if its rules are compiled. rejected are the errors of its defaults.
 func (u *unit) structure(ctx context.Context, errs errorPaths) (convertible, sound bool, rejected errorPaths) {
 	if len(errs) == 0 {
 		return true, true, nil

@@ -42,8 +42,8 @@ var (
 // unknownMark follows the name of a field that the server does not know.
 const unknownMark = "\u0394unknown"
 
-// markUnknown marks the fields in a CRD that servers of version v do not know. It returns raw itself
-// if there are none.
+// markUnknown marks the fields in a CRD that servers of version v do not know. It returns raw itself if it marks
+// nothing.
 func markUnknown(raw []byte, v types.Version) []byte {
 	m := marker{newer: maps.Clone(newFields), fields: fieldTable{}, decoder: json.NewDecoder(bytes.NewReader(raw))}
 	maps.DeleteFunc(m.newer, func(_ string, f newField) bool {
@@ -66,7 +66,7 @@ type marker struct {
 	newer   map[string]newField
 	fields  fieldTable
 	decoder *json.Decoder
-	ends    []int // the ends of the names
+	ends    []int // the ends of the names in the input
 }
 
 // value looks for fields in the next value, which has type t.
@@ -96,7 +96,6 @@ func (m *marker) value(t reflect.Type) error {
 	return err
 }
 
-// unmarked removes the marks from the decoder's errors.
 func unmarked(errs []error) []error {
 	for _, err := range errs {
 		if of, ok := err.(kjson.FieldError); ok && strings.Contains(of.FieldPath(), unknownMark) {

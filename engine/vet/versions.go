@@ -37,8 +37,8 @@ func (n Need) String() string {
 	return fmt.Sprintf("%s in %s: %s%s", n.Part, phrase.Path(n.Path), effect, n.KubeVersion)
 }
 
-// needs returns the lowest version that accepts all rules, and the parts of rules that some version
-// since types.Oldest rejects or drops. ok is false if no version accepts all rules.
+// needs returns the lowest version that accepts all rules, and the parts of rules that some version since
+// types.Oldest rejects or drops. ok is false if no version accepts all rules.
 func (a *admission) needs() (lowest types.Version, needs []Need, ok bool) {
 	lowest, ok = types.Version{Minor: types.Oldest}, true
 	for _, u := range a.units {
@@ -54,8 +54,7 @@ func (a *admission) needs() (lowest types.Version, needs []Need, ok bool) {
 	return lowest, needs, ok
 }
 
-// needs returns the lowest minor that accepts a rule, and the parts that some version since types.Oldest rejects or
-// drops.
+// minor is the lowest minor that accepts the rule.
 func (r *rule) needs() (needs []Need, minor int) {
 	minor = types.Oldest
 	for _, x := range r.compiledParts() {
@@ -81,7 +80,7 @@ func (r *rule) need(since int, part string) Need {
 	return n
 }
 
-// lowestMinor returns the lowest minor that accepts an expression, or types.Last+1 if none does.
+// lowestMinor returns types.Last+1 if no version accepts the expression.
 func (x *compiled) lowestMinor() int {
 	if x.since == 0 {
 		x.since = types.Oldest
@@ -130,8 +129,8 @@ func (a *admission) newer() (needs []Need) {
 	return needs
 }
 
-// newestPart names the first part of an expression that the version before minor does not support, or
-// returns "the expression".
+// newestPart names a part of an expression that the version before minor does not support, or returns "the
+// expression".
 func (x *compiled) newestPart(minor int) string {
 	before := celenv.Overloads(types.Version{Minor: max(minor-1, types.Oldest)})
 	name := ""
@@ -178,8 +177,8 @@ const ofMixed = "comparison of int and double"
 // optionalOldSelf is the only field of rules that some versions do not support.
 const optionalOldSelf = "optionalOldSelf"
 
-// dropUnknown removes the fields that a server of version v drops silently, and returns the dropped
-// fields of rules. It modifies spec.
+// dropUnknown removes the fields that a server of version v drops silently, and returns the dropped fields of rules.
+// It modifies spec.
 func dropUnknown(spec *apiextensions.CustomResourceDefinitionSpec, v types.Version) (dropped []Need) {
 	if v.Minor >= types.Newest {
 		return nil
@@ -202,7 +201,7 @@ func dropUnknown(spec *apiextensions.CustomResourceDefinitionSpec, v types.Versi
 // that drop it never decode it.
 const dropsLate = 29
 
-// join moves the schema to the top if all versions have equal schemas, as conversion does.
+// Conversion moves the schema to the top if all versions have equal schemas.
 func join(spec *apiextensions.CustomResourceDefinitionSpec) {
 	if !identicalSchemas(spec.Versions) {
 		return

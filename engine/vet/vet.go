@@ -42,9 +42,9 @@ type Report struct {
 	Panic *engine.Cause
 	// Strict lists unknown and duplicate keys. It is empty if FieldValidation is "Ignore" or Stored is set.
 	Strict []engine.StrictError
-	// Keys lists the unknown keys in the spec of a v1 CRD, in the order of their paths. Following are causes that the
-	// server would report only if the keys of Strict were removed and the keys of Keys corrected. Their
-	// fields are paths in the CRD already.
+	// Keys lists the unknown keys in the spec of a v1 CRD, at most 100, in the order of their paths. Following are
+	// causes that the server would report only if the keys of Strict were removed and the keys of Keys corrected.
+	// Their fields are paths in the CRD already.
 	Keys      []UnknownKey
 	Following []engine.Cause
 	// Warnings are the server's warnings. With a rejected CRD, it sends only warnings about keys and about
@@ -71,8 +71,8 @@ type Version struct {
 	// EstimatedCost is the sum over all rules, Limit the largest sum that is accepted.
 	EstimatedCost uint64 `json:"estimatedCost"`
 	Limit         uint64 `json:"limit"`
-	// Advice is a small set of bounds, with the largest round values, that brings under their limits all
-	// rules for which bounds suffice. Fixable is set if it covers every rule.
+	// Advice is a small set of bounds, with large round values, that brings under their limits all rules for which
+	// bounds suffice. Fixable is set if bounds suffice for every rule.
 	Fixable bool     `json:"mendable"`
 	Advice  []Advice `json:"advice"`
 	// Rules holds the rules of children before those of their parents.
@@ -150,7 +150,6 @@ func VetCRD(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, 
 	return new(Report).vet(ctx, crd, cfg)
 }
 
-// vet completes the report for a decoded CRD.
 func (r *Report) vet(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, cfg Config) (_ *Report, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -189,7 +188,7 @@ func (r *Report) vet(ctx context.Context, crd *apiextensionsv1.CustomResourceDef
 	return r, nil
 }
 
-// admit validates a CRD as the server does. It returns an engine.WorkLimitError if that needs too much work.
+// admit returns an engine.WorkLimitError if validating the CRD needs too much work.
 func admit(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, cfg Config) (*admission, *metav1.Status, error) {
 	v, _ := types.ParseVersion(cfg.KubeVersion) // Config.Check has found no error in it
 	if v.Minor < types.Newest {                 // dropUnknown modifies both CRDs
@@ -222,7 +221,6 @@ func admit(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, c
 
 const crdKind = "CustomResourceDefinition"
 
-// strictSerializer decodes a request's body as the API server does with strict field validation.
 var strictSerializer = sync.OnceValue(func() runtime.Decoder {
 	scheme := runtime.NewScheme()
 	install.Install(scheme)
@@ -236,8 +234,8 @@ func unreadable(gvk *runtimeschema.GroupVersionKind, raw []byte, err error) *met
 	return respond.Unreadable(*gvk, crdKind, raw, err)
 }
 
-// internal returns the CRD as the API server validates it: with defaults, and with shared fields of
-// the versions moved to the top. The result shares memory with crd.
+// internal returns the CRD as the API server validates it: with defaults, and with shared fields of the versions
+// moved to the top. The result shares memory with crd.
 func internal(crd *apiextensionsv1.CustomResourceDefinition) (*apiextensions.CustomResourceDefinition, error) {
 	v1 := *crd
 	v1.Spec.Versions = slices.Clone(crd.Spec.Versions)

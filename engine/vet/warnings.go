@@ -21,8 +21,7 @@ var (
 	setWarnings          = minors.Since(37)
 )
 
-// warnings returns the server's warnings. The server does not repeat warnings that apply to the old
-// CRD.
+// The server does not repeat warnings that apply to the old CRD.
 func warnings(crd, old *apiextensions.CustomResourceDefinition, v types.Version) []string {
 	now := schemaWarnings(&crd.Spec, v)
 	if old == nil {
@@ -32,8 +31,7 @@ func warnings(crd, old *apiextensions.CustomResourceDefinition, v types.Version)
 	return slices.DeleteFunc(now, func(w string) bool { return slices.Contains(before, w) })
 }
 
-// schemaWarnings returns warnings about formats, then about sets, each sorted and without
-// duplicates. The server's order is random.
+// schemaWarnings sorts the warnings, because the server's order is random.
 func schemaWarnings(crd *apiextensions.CustomResourceDefinitionSpec, v types.Version) []string {
 	unknown, sets := map[string]bool{}, map[string]bool{}
 	validation.HasSchemaWith(crd, func(root *apiextensions.JSONSchemaProps) bool {

@@ -12,12 +12,11 @@ import (
 	"github.com/celadon-cel/celadon/internal/regexp/regexcost"
 )
 
-// maxDefaults limits the time, in nanoseconds and estimated conservatively, that the server's
-// functions may need to match a CRD's defaults with its patterns.
+// maxDefaults limits the time, in nanoseconds and estimated conservatively, that the server's functions may need to
+// match a CRD's defaults with its patterns.
 const maxDefaults = 1 << 32
 
-// overworked returns an error if the server's functions, which have no work limit, would need too
-// much time or memory for a CRD.
+// The server's functions have no work limit.
 func overworked(crds ...*apiextensionsv1.CustomResourceDefinition) *engine.WorkLimitError {
 	for _, crd := range crds {
 		if crd == nil {
@@ -44,7 +43,7 @@ type patternWork struct {
 	states   map[string]float64 // of patterns
 }
 
-// node returns the time per byte of a value for all patterns at or below s.
+// node returns the time per byte of a value for all patterns at or below s, in nanoseconds.
 func (w *patternWork) node(path string, s *apiextensionsv1.JSONSchemaProps) (perByte float64) {
 	perByte = w.pattern(path, s)
 	each := func(below string, sub *apiextensionsv1.JSONSchemaProps) {
@@ -88,7 +87,6 @@ func (w *patternWork) node(path string, s *apiextensionsv1.JSONSchemaProps) (per
 	return perByte
 }
 
-// pattern returns the time per byte for a node's own pattern.
 func (w *patternWork) pattern(path string, s *apiextensionsv1.JSONSchemaProps) float64 {
 	n, known := w.states[s.Pattern]
 	if !known && s.Pattern != "" {

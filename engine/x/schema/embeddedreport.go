@@ -71,7 +71,6 @@ func (r *embeddedReport) resource(fields map[string]any, path *field.Path) {
 	}
 }
 
-// typeProblem returns the reason why v is not an apiVersion or a kind, or "".
 func typeProblem(name string, v any) string {
 	text, ok := v.(string)
 	switch {
