@@ -38,7 +38,7 @@ func TestCardinality(t *testing.T) {
 	}
 }
 
-// TestCardinalityShares checks that siblings do not overwrite each other's factors.
+// Siblings must not overwrite each other's factors.
 func TestCardinalityShares(t *testing.T) {
 	t.Parallel()
 	above := Cardinality{}.List("a", limit(2))

@@ -10,8 +10,6 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// TestCompileOnTwoProcessors checks that compiling many rules, some of them invalid, has the same
-// result on one processor and on two.
 func TestCompileOnTwoProcessors(t *testing.T) {
 	var b strings.Builder
 	b.WriteString(`{type: object, properties: {n: {type: integer}, u: {x-kubernetes-preserve-unknown-fields: true, x-kubernetes-validations: [{rule: "true"}]}}, x-kubernetes-validations: [`)

@@ -18,7 +18,6 @@ const crontabs = "../examples/crontab/"
 // poolsLeak is set if memory that was put into a sync.Pool may not be reused.
 var poolsLeak bool
 
-// crontab returns the first object of a file in the example.
 func crontab(b testing.TB, file string) map[string]any {
 	b.Helper()
 	first, _, _ := strings.Cut(readFile(b, crontabs+file), "\n---\n")
@@ -58,7 +57,6 @@ type write struct {
 	allowed bool
 }
 
-// BenchmarkValidate measures the whole write path.
 func BenchmarkValidate(b *testing.B) {
 	e := mustCompile(b, readFile(b, crontabs+"crd.yaml"))
 	for _, w := range writes(b) {
@@ -119,7 +117,6 @@ func crontabRules(b testing.TB, text string) (*engine.Engine, *engine.Rules) {
 	return mustCompile(b, text), rules
 }
 
-// TestRulesAllocateNothing checks that rules do not allocate if they do not box values.
 func TestRulesAllocateNothing(t *testing.T) {
 	if poolsLeak {
 		t.Skip("pools are emptied under the race detector")

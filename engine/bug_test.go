@@ -15,7 +15,7 @@ import (
 	"github.com/celadon-cel/celadon/engine/x/expr"
 )
 
-// brokenRules returns two rules. The second panics in a way that upstream's evaluator never does.
+// The second rule panics in a way that upstream's evaluator never does.
 func brokenRules(t *testing.T) *Rules {
 	t.Helper()
 	s := &schema.Structural{Generic: schema.Generic{Type: "object"}, ValidationExtensions: schema.ValidationExtensions{
@@ -30,8 +30,6 @@ func brokenRules(t *testing.T) *Rules {
 	return rules
 }
 
-// TestBugIsNoVerdict checks that a panic in the evaluator is returned as an error that names the
-// rule, even if other rules reject the object.
 func TestBugIsNoVerdict(t *testing.T) {
 	t.Parallel()
 	const want = "internal error in celadon (please report it): schema root: x-kubernetes-validations[1].rule: "
@@ -50,7 +48,6 @@ func TestBugIsNoVerdict(t *testing.T) {
 	}
 }
 
-// TestBugOfSchema checks the same for a schema that belongs to no CRD.
 func TestBugOfSchema(t *testing.T) {
 	t.Parallel()
 	s, err := CompileSchema(&apiextensionsv1.JSONSchemaProps{Type: "object"}, Config{})
@@ -64,7 +61,6 @@ func TestBugOfSchema(t *testing.T) {
 	}
 }
 
-// TestBugOfEvaluator checks the same for a panic that the evaluator itself recovers from.
 func TestBugOfEvaluator(t *testing.T) {
 	t.Parallel()
 	ref := RuleRef{Path: "spec", Index: 2, Rule: "self.x"}

@@ -173,7 +173,6 @@ func crd(t testing.TB, text string) *apiextensionsv1.CustomResourceDefinition {
 	return crd
 }
 
-// TestCompileVersions checks the stored and the new environment of Kubernetes versions.
 func TestCompileVersions(t *testing.T) {
 	t.Parallel()
 	s := structural(t, `{type: string, x-kubernetes-validations: [{rule: "ip.isCanonical(self)"}]}`)
@@ -197,7 +196,6 @@ func TestCompileVersions(t *testing.T) {
 	}
 }
 
-// TestCompileShared checks that equal rules at different nodes keep their own locations.
 func TestCompileShared(t *testing.T) {
 	t.Parallel()
 	const node = `{type: object, properties: {v: {type: string}}, x-kubernetes-validations: [{rule: "self.w == ''"}, {rule: "self.v == oldSelf.w", optionalOldSelf: false}]}`

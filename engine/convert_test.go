@@ -14,8 +14,7 @@ import (
 	"github.com/celadon-cel/celadon/engine/conversion"
 )
 
-// pairCRD has two versions: a pair is two fields in v1, which is the storage version, and one
-// string in v2.
+// A pair is two fields in v1, which is the storage version, and one string in v2.
 const pairCRD = `
 metadata: {name: pairs.pair.test}
 spec:
@@ -109,7 +108,6 @@ func TestConverterOnTheWayToStorage(t *testing.T) {
 	}
 }
 
-// TestConverterOfTheOldObject checks that a transition rule of v2 sees the converted old object.
 func TestConverterOfTheOldObject(t *testing.T) {
 	t.Parallel()
 	e := pairEngine(t, conversion.Func(convertPair))

@@ -11,7 +11,6 @@ import (
 	"k8s.io/apiserver/pkg/cel/common"
 )
 
-// TestOldListUpstream compares lookups with upstream's on random lists.
 func TestOldListUpstream(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(8, 9))

@@ -85,8 +85,7 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// TestMissingKind checks that the server's message for a missing kind depends on whether it looks
-// for unknown fields.
+// The server's message for a missing kind depends on whether it looks for unknown fields.
 func TestMissingKind(t *testing.T) {
 	t.Parallel()
 	e := mustCompile(t, widgets)

@@ -13,8 +13,8 @@ const numbersCRD = `{metadata: {name: ks.g}, spec: {group: g, names: {kind: K, p
     count: {type: integer}, list: {type: array, items: {type: integer}}}, x-kubernetes-validations: [
       {rule: "!has(self.count) || self.count > 1"}, {rule: "!has(self.list) || self.list.all(x, self.list.all(y, x + y >= 0))"}, {rule: "true"}]}}}}}]}}`
 
-// TestIntegralNumbers checks that 5.0 in a file is the integer that kubectl sends, and that in the body of a
-// request, it is a float, which a rule on an integer rejects.
+// In a file, 5.0 is the integer that kubectl sends. In the body of a request, it is a float, which a rule on an
+// integer rejects.
 func TestIntegralNumbers(t *testing.T) {
 	t.Parallel()
 	e := mustCompile(t, numbersCRD)
@@ -27,8 +27,8 @@ func TestIntegralNumbers(t *testing.T) {
 	}
 }
 
-// TestCostAtLimit checks that a result has the cost of the evaluations that ran if a rule exceeds
-// the limit of a call. The remaining budget is negative then, as in the server.
+// The remaining budget is negative if a rule exceeds the limit of a call, as in the server. The cost includes the
+// evaluations that ran.
 func TestCostAtLimit(t *testing.T) {
 	t.Parallel()
 	list := make([]any, 2000)

@@ -14,7 +14,6 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// builtCRD returns a CRD as Go code builds it, whose spec has a schema.
 func builtCRD(spec apiextensionsv1.JSONSchemaProps) *apiextensionsv1.CustomResourceDefinition {
 	return &apiextensionsv1.CustomResourceDefinition{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "apiextensions.k8s.io/v1", Kind: "CustomResourceDefinition"},
@@ -31,7 +30,6 @@ func builtCRD(spec apiextensionsv1.JSONSchemaProps) *apiextensionsv1.CustomResou
 	}
 }
 
-// compareBuilt compares the engine of a CRD with the engine of its JSON on objects with the given specs.
 func compareBuilt(t *testing.T, name string, crd *apiextensionsv1.CustomResourceDefinition, specs ...any) {
 	t.Helper()
 	data, err := json.Marshal(crd)
@@ -61,7 +59,7 @@ func compareBuilt(t *testing.T, name string, crd *apiextensionsv1.CustomResource
 	}
 }
 
-// A crdBuilder builds random schemas as Go code does, with fields that encoding changes.
+// A crdBuilder sets fields as Go code does, including fields that encoding changes.
 type crdBuilder struct{ *rand.Rand }
 
 func (b crdBuilder) schema(depth int) apiextensionsv1.JSONSchemaProps {
@@ -121,7 +119,6 @@ func (b crdBuilder) value(depth int) any {
 	return map[string]any{"a": b.value(depth - 1), "b": b.value(depth - 1), "k": b.value(depth - 1)}
 }
 
-// TestBuiltCRDs compares CRDs that are built in Go with their JSON.
 func TestBuiltCRDs(t *testing.T) {
 	t.Parallel()
 	text := &apiextensionsv1.JSONSchemaProps{Type: "string"}

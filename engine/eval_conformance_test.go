@@ -33,8 +33,7 @@ import (
 // skipsFile lists the tests of the CEL conformance suite that rules cannot pass, with reasons.
 const skipsFile = "testdata/cel_conformance_skips.txt"
 
-// TestCELConformance runs the conformance suite of CEL with expressions in the position of a rule.
-// It fails if a test that is listed passes, or if a test that is not listed fails.
+// The test fails if a listed test passes, or if a test that is not listed fails.
 func TestCELConformance(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -110,7 +109,6 @@ func suiteFiles(t *testing.T) []*conformancepb.SimpleTestFile {
 	return files
 }
 
-// A suiteTest is one test of the suite, in the position of a rule.
 type suiteTest struct {
 	*conformancepb.SimpleTest
 	env  *cel.Env
@@ -172,7 +170,6 @@ func (s *suiteTest) evaluate(t *testing.T, checked *cel.Ast) eval.Outcome {
 	return program.Eval(t.Context(), eval.Bind(s.decl, true))
 }
 
-// upstream returns the result of cel-go's own evaluator.
 func (s *suiteTest) upstream(t *testing.T, checked *cel.Ast) string {
 	t.Helper()
 	program, err := s.env.Program(checked, cel.CostLimit(math.MaxInt64), cel.CostTracking(celcost.Estimator(s.decl)), cel.InterruptCheckFrequency(100))
@@ -229,8 +226,7 @@ func sameValue(got, want ref.Val) bool {
 	return got.Type().TypeName() == want.Type().TypeName() && got.Equal(want) == celtypes.True
 }
 
-// bound returns the expression with its variables bound. Rules have no variable but self, so each
-// variable becomes the variable of a macro over a list with its value.
+// Rules have no variable but self, so each variable becomes the variable of a macro over a list with its value.
 func (s *suiteTest) bound() (src, reason string) {
 	dynamic := map[string]bool{}
 	for _, d := range s.TypeEnv {

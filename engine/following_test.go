@@ -12,7 +12,6 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// fixableCRD has rules that read fields at several levels, next to constraints that keep rules from running.
 const fixableCRD = `
 metadata: {name: apps.example.org}
 spec:
@@ -65,7 +64,7 @@ spec:
                     sub: {type: object, properties: {a: {type: string, maxLength: 1}, b: {type: string, maxLength: 1}}, x-kubernetes-validations: [{rule: "!has(self.b) || self.b == 'y'", message: b is not y}]}
 `
 
-// randomApp returns an App. If broken is set, some of its values are invalid or missing.
+// If broken is set, some values are invalid or missing.
 func randomApp(r *rand.Rand, broken bool) map[string]any {
 	pick := func(good, bad []any) any {
 		if broken && r.IntN(8) == 0 {
@@ -104,8 +103,7 @@ func randomApp(r *rand.Rand, broken bool) map[string]any {
 	return map[string]any{"apiVersion": "example.org/v1", "kind": "App", "metadata": map[string]any{"name": []any{"good", "bad"}[r.IntN(2)], "namespace": "d"}, "spec": spec}
 }
 
-// TestFollowing checks that each announced cause is reported once the invalid values are replaced, whatever the
-// valid values are.
+// An announced cause must be reported once the invalid values are replaced, whatever the valid values are.
 func TestFollowing(t *testing.T) {
 	t.Parallel()
 	n := 2000
@@ -162,7 +160,6 @@ func TestFollowing(t *testing.T) {
 	}
 }
 
-// fixAll replaces the invalid values of obj until rules run, and returns the causes of the last rejection.
 func fixAll(t *testing.T, e *engine.Engine, r *rand.Rand, obj, old map[string]any) []engine.Cause {
 	t.Helper()
 	for range 20 {

@@ -40,8 +40,7 @@ spec:
           status: {type: object, default: {at: home}, properties: {at: {type: string}}}
 `
 
-// TestForeignValues puts values that JSON decoding does not produce at each path of an object, and
-// checks that the error names the path, regardless of the verdict.
+// The values are not produced by JSON decoding. The error must name the path, regardless of the verdict.
 func TestForeignValues(t *testing.T) {
 	t.Parallel()
 	whole := object(t, `{apiVersion: example.org/v1, kind: Gizmo, metadata: {name: a, namespace: d, labels: {l: v}, finalizers: [a/b], unknown: {x: y}},
@@ -73,7 +72,7 @@ func TestForeignValues(t *testing.T) {
 	}
 }
 
-// eachPlace calls f for each value in a map or list. set replaces the value until f returns.
+// set replaces the value until f returns.
 func eachPlace(path string, v any, f func(path string, set func(any))) {
 	switch v := v.(type) {
 	case map[string]any:
@@ -93,7 +92,6 @@ func eachPlace(path string, v any, f func(path string, set func(any))) {
 	}
 }
 
-// TestDefaultsStay checks that modifying a result does not affect later objects.
 func TestDefaultsStay(t *testing.T) {
 	t.Parallel()
 	e := mustCompile(t, strings.Replace(placed, "list: {type: array,", "list: {type: array, default: [{a: 1}, {}],", 1))

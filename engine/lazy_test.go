@@ -46,8 +46,6 @@ spec:
             - rule: self.volts > 0
 `
 
-// TestLazy checks that an engine whose rules compile when they first run returns the same results,
-// also to goroutines that validate at once, and that it reports an invalid rule then.
 func TestLazy(t *testing.T) {
 	t.Parallel()
 	eager, err := engine.CompileCRD([]byte(lazyCRD), engine.Config{})

@@ -31,9 +31,7 @@ spec:
           spec: {type: object, properties: {a: {type: integer}}}
 `
 
-// TestManagedFieldsOfStatusWrites checks that a write to /status that changes another field changes
-// managedFields, if the server tracks them. The conformance cases managed-fields-status* check the
-// same on a real server.
+// The conformance cases managed-fields-status* check the same on a real server.
 func TestManagedFieldsOfStatusWrites(t *testing.T) {
 	t.Parallel()
 	e := mustCompile(t, tracked)
@@ -66,8 +64,6 @@ func TestManagedFieldsOfStatusWrites(t *testing.T) {
 	}
 }
 
-// TestManagedFieldsOfMetadata checks that a write of the whole object that changes only metadata changes
-// managedFields, if the server tracks the changed field.
 func TestManagedFieldsOfMetadata(t *testing.T) {
 	t.Parallel()
 	e := mustCompile(t, tracked)
@@ -95,8 +91,7 @@ func TestManagedFieldsOfMetadata(t *testing.T) {
 	}
 }
 
-// TestKindOfStatusWrite checks that the message about a status write names the kind that was sent,
-// although the object keeps the kind of the old object.
+// The message names the kind that was sent, although the object keeps the kind of the old object.
 func TestKindOfStatusWrite(t *testing.T) {
 	t.Parallel()
 	e := mustCompile(t, tracked)
@@ -147,9 +142,8 @@ spec:
                     tags: {type: array, x-kubernetes-list-type: set, items: {type: string}}
 `
 
-// TestReorderedStatusWrites checks which status writes change managedFields. Writes that only
-// reorder lists of type set or map do not. The conformance cases managed-fields-status-* check the
-// same on a real server.
+// Writes that only reorder lists of type set or map do not change managedFields. The conformance cases
+// managed-fields-status-* check the same on a real server.
 func TestReorderedStatusWrites(t *testing.T) {
 	t.Parallel()
 	e := mustCompile(t, reordered)
@@ -197,8 +191,7 @@ func TestReorderedStatusWrites(t *testing.T) {
 	}
 }
 
-// TestServerFieldsOfUpdates checks that fields that only a server sets are not invented, and that
-// rules see a selfLink although it is not stored.
+// Rules see a selfLink although it is not stored.
 func TestServerFieldsOfUpdates(t *testing.T) {
 	t.Parallel()
 	e := mustCompile(t, reordered)
@@ -240,8 +233,7 @@ func TestServerFieldsOfUpdates(t *testing.T) {
 	}
 }
 
-// TestManagedFieldsOfVersions checks which versions keep the managedFields of an unchanged object. The
-// field managers of the others reject it, so the servers clear managedFields.
+// The field managers of the other versions reject the object, so the servers clear managedFields.
 func TestManagedFieldsOfVersions(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
@@ -269,8 +261,7 @@ func TestManagedFieldsOfVersions(t *testing.T) {
 	}
 }
 
-// TestMetadataInRules checks how many fields of metadata a rule sees. The conformance cases
-// metadata-fields* check the same on a real server.
+// The conformance cases metadata-fields* check the same on a real server.
 func TestMetadataInRules(t *testing.T) {
 	t.Parallel()
 	const sent, set = `name: a, namespace: d`, `, uid: u, creationTimestamp: "2024-01-01T00:00:00Z", generation: 1, resourceVersion: "2"`

@@ -13,7 +13,6 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// nested returns {a: {a: … }}, depth levels deep.
 func nested(depth int) map[string]any {
 	v := map[string]any{}
 	for range depth {
@@ -135,8 +134,6 @@ func FuzzValidateRaw(f *testing.F) {
 	})
 }
 
-// FuzzRules checks that rules return the same result twice and no internal error for any JSON
-// object, even with values of wrong types.
 func FuzzRules(f *testing.F) {
 	rules, err := engine.CompileRules(structural(f, `{type: object, properties: {a: {type: array, x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [k], items: {type: object, properties: {k: {type: string}, v: {type: integer, x-kubernetes-validations: [{rule: "self > 0"}]}}}},
 		m: {type: object, additionalProperties: {type: string, format: duration, x-kubernetes-validations: [{rule: "self > duration('1s')", messageExpression: "string(self)"}]}}, io: {x-kubernetes-int-or-string: true}},
@@ -210,7 +207,6 @@ func TestConcurrency(t *testing.T) {
 	}
 }
 
-// TestRulesConcurrency shares one set of rules and one object between goroutines.
 func TestRulesConcurrency(t *testing.T) {
 	t.Parallel()
 	s := structural(t, `{type: object, properties: {set: {type: array, x-kubernetes-list-type: set, items: {type: string}}, l: {type: array, x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [k], items: {type: object, properties: {k: {type: string}, v: {type: integer}}}}},

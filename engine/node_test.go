@@ -112,7 +112,6 @@ func TestNodeCompile(t *testing.T) {
 	}
 }
 
-// TestEngineKubeVersion checks that an engine names the version that it emulates.
 func TestEngineKubeVersion(t *testing.T) {
 	t.Parallel()
 	for set, want := range map[string]string{"": types.Version{Minor: types.Newest}.String(), "1.30": "1.30", "v1.31.4": "1.31"} {

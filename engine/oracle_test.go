@@ -38,10 +38,8 @@ type ruleCase struct {
 	budget   int64
 	want     []string // errors, sorted
 	warnings []string
-	// stopped is set if evaluation ends early.
-	stopped bool
-	// broken is set if a rule does not compile.
-	broken bool
+	stopped  bool
+	broken   bool
 }
 
 type answer struct {
@@ -145,7 +143,7 @@ func (a answer) String() string {
 
 var clockName = regexp.MustCompile(`selfType\d+`)
 
-// normal replaces the timestamp in upstream's type name.
+// Upstream's type name contains a timestamp.
 func normal(text string) string { return clockName.ReplaceAllString(text, "selfType") }
 
 type recorder struct{ texts []string }
@@ -173,7 +171,6 @@ func structural(t testing.TB, text string) *schema.Structural {
 	return s
 }
 
-// value decodes a value in YAML as the API server does.
 func value(t testing.TB, text string) any {
 	t.Helper()
 	data, err := yaml.YAMLToJSON([]byte(text))

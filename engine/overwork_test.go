@@ -14,8 +14,6 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// TestOverwork checks that the verdict is undecided if a rule exceeds the work limit, that the
-// other rules still run, and that the object is rejected if they are false.
 func TestOverwork(t *testing.T) {
 	t.Parallel()
 	growing := strings.Replace(widgets, `- {rule: "self.size < 100"}`, `- {rule: "!has(self.note) || self.note.replace('', self.note).size() > 0 || true"}
@@ -47,7 +45,6 @@ func TestOverwork(t *testing.T) {
 	}
 }
 
-// TestOverworkOfRules checks the same for CompileRules.
 func TestOverworkOfRules(t *testing.T) {
 	t.Parallel()
 	for rule, others := range map[string]int{
@@ -67,8 +64,7 @@ func TestOverworkOfRules(t *testing.T) {
 	}
 }
 
-// TestOverworkIsShared checks that evaluations share the work limit, so that many expensive rules
-// on many items need only a small multiple of it, and that the rules after them still run.
+// Evaluations share the work limit, so that many expensive rules on many items need only a small multiple of it.
 func TestOverworkIsShared(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -90,8 +86,6 @@ func TestOverworkIsShared(t *testing.T) {
 	}
 }
 
-// TestOverworkOfSchema checks that the verdict is also undecided if a pattern exceeds the work
-// limit.
 func TestOverworkOfSchema(t *testing.T) {
 	t.Parallel()
 	for pattern, note := range map[string]string{
@@ -114,7 +108,6 @@ func TestOverworkOfSchema(t *testing.T) {
 	}
 }
 
-// TestManyOwners checks that removing duplicate owners takes linear time.
 func TestManyOwners(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -141,7 +134,6 @@ func TestManyOwners(t *testing.T) {
 	}
 }
 
-// TestPrepareCreate checks that Prepare does not modify the request's object.
 func TestPrepareCreate(t *testing.T) {
 	t.Parallel()
 	e := mustCompile(t, widgets)
@@ -159,7 +151,6 @@ func TestPrepareCreate(t *testing.T) {
 	}
 }
 
-// TestPlacesThatNeedQuotes checks that paths with quoted names can be parsed.
 func TestPlacesThatNeedQuotes(t *testing.T) {
 	t.Parallel()
 	e := mustCompile(t, strings.Replace(widgets, "note:", `a.b: {type: integer, x-kubernetes-validations: [{rule: "self > 1"}]}
@@ -176,8 +167,6 @@ func TestPlacesThatNeedQuotes(t *testing.T) {
 	}
 }
 
-// TestManyCauses checks that the causes of an object with a million errors are limited, and that
-// its cost includes all rules.
 func TestManyCauses(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

@@ -9,7 +9,6 @@ import (
 	"github.com/celadon-cel/celadon/engine/internal/metadata"
 )
 
-// TestPlainMetadata checks that a round trip through ObjectMeta does not change metadata that is recognized as plain.
 func TestPlainMetadata(t *testing.T) {
 	t.Parallel()
 	entry := func(name string, v any) map[string]any {

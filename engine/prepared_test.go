@@ -15,7 +15,6 @@ var mixed = strings.Replace(widgets, `- {rule: "self.size < 100"}`, `- {rule: "s
             - {rule: "!has(self.note) || self.note.replace('', self.note).size() > 0 || true"}
             - {rule: "!has(self.tags) || self.tags.all(a, self.tags.all(b, self.tags.all(c, self.tags.all(d, a + b + c + d != ''))))"}`, 1)
 
-// TestRuleOutcomes checks that the results of rules and the causes distinguish the outcomes.
 func TestRuleOutcomes(t *testing.T) {
 	t.Parallel()
 	e, err := engine.Compile(crd(t, mixed), engine.Config{})

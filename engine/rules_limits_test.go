@@ -132,7 +132,7 @@ func TestRuleLimits(t *testing.T) {
 	})
 }
 
-// TestRulesUnderAllOf checks that rules under allOf run if there is a rule elsewhere.
+// Upstream runs rules under allOf only if there is a rule elsewhere.
 func TestRulesUnderAllOf(t *testing.T) {
 	t.Parallel()
 	runRuleCases(t, []ruleCase{
@@ -178,7 +178,6 @@ func TestRulesUnderAllOf(t *testing.T) {
 	})
 }
 
-// TestCostOverflow checks that the cost of an object does not overflow if a rule has a huge cost.
 func TestCostOverflow(t *testing.T) {
 	t.Parallel()
 	e := mustCompile(t, strings.Replace(tracked, "[{rule: self == oldSelf}]", `[{rule: "self == self"}, {rule: "[dyn(1)].flatten(dyn(9223372036854775807)).size() > 0"}]`, 1))

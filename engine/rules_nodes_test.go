@@ -159,7 +159,6 @@ func TestRuleNodes(t *testing.T) {
 	})
 }
 
-// TestRulesOnHidden checks rules at nodes without a CEL type.
 func TestRulesOnHidden(t *testing.T) {
 	t.Parallel()
 	runRuleCases(t, []ruleCase{

@@ -38,8 +38,7 @@ spec:
     schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}
 `
 
-// TestScale checks that only the replicas of a Scale are written, and likewise of a custom resource
-// that is sent instead. The conformance cases scale-* check the same on a real server.
+// The conformance cases scale-* check the same on a real server.
 func TestScale(t *testing.T) {
 	t.Parallel()
 	e := mustCompile(t, scalable)
@@ -137,8 +136,8 @@ func TestScaleRequests(t *testing.T) {
 	}
 }
 
-// TestOpenVersions checks that a CRD that was stored long ago can preserve unknown fields. Its
-// schema may be missing or not structural, and then only validates values.
+// A CRD that was stored long ago can preserve unknown fields. Its schema may be missing or not structural, and then
+// only validates values.
 func TestOpenVersions(t *testing.T) {
 	t.Parallel()
 	const crd = `

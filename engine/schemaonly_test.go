@@ -86,7 +86,6 @@ func TestCompileSchema(t *testing.T) {
 	}
 }
 
-// schemaValue decodes a JSON value as engine.Decode decodes values in objects.
 func schemaValue(t *testing.T, text string) any {
 	t.Helper()
 	if text == "" {

@@ -8,7 +8,6 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// TestBodyOf checks that bodyOf returns the same strings as upstream's function.
 func TestBodyOf(t *testing.T) {
 	t.Parallel()
 	kinds := []field.ErrorType{field.ErrorTypeInvalid, field.ErrorTypeRequired, field.ErrorTypeForbidden, field.ErrorTypeDuplicate, field.ErrorTypeTypeInvalid}

@@ -45,8 +45,8 @@ spec:
               pod: {type: object, x-kubernetes-embedded-resource: true, properties: {spec: {type: object}}}
 `
 
-// TestUnknownFieldWords checks that the path of an unknown field is quoted but not escaped, and
-// that warnings that a header cannot carry are not sent.
+// The server quotes the path of an unknown field, but does not escape it, and does not send warnings that a header
+// cannot carry.
 func TestUnknownFieldWords(t *testing.T) {
 	t.Parallel()
 	e := mustCompile(t, gizmos)
@@ -108,8 +108,6 @@ func encode(t testing.TB, obj map[string]any) []byte {
 	return data
 }
 
-// TestWarningsAreHeaders checks that ratcheted errors of rules become warnings like all others, and
-// that all warnings together are limited as in the server.
 func TestWarningsAreHeaders(t *testing.T) {
 	t.Parallel()
 	e := mustCompile(t, strings.Replace(gizmos, "size: {type: integer}", `size: {type: integer}
@@ -143,8 +141,6 @@ func TestWarningsAreHeaders(t *testing.T) {
 	}
 }
 
-// TestDecodingWords checks that objects that cannot be decoded are rejected with upstream's
-// messages, whether they are given as bytes or as a map.
 func TestDecodingWords(t *testing.T) {
 	t.Parallel()
 	e := mustCompile(t, gizmos)
@@ -188,7 +184,6 @@ func TestDecodingWords(t *testing.T) {
 	}
 }
 
-// TestDecodingWordsOfBytes checks the same for bytes that cannot be represented as a map.
 func TestDecodingWordsOfBytes(t *testing.T) {
 	t.Parallel()
 	e := mustCompile(t, gizmos)
@@ -209,8 +204,7 @@ func TestDecodingWordsOfBytes(t *testing.T) {
 	}
 }
 
-// unserialize decodes a body with upstream's serializer for custom resources. failure is the
-// message that its handler returns for an error.
+// failure is the message that upstream's handler returns for an error.
 func unserialize(body []byte, strictly bool) (obj map[string]any, strict []string, failure string) {
 	typer := crdserverscheme.NewUnstructuredObjectTyper()
 	s := serializer.NewSerializerWithOptions(serializer.DefaultMetaFactory, nil, typer, serializer.SerializerOptions{Strict: strictly})
@@ -241,8 +235,7 @@ func unserialize(body []byte, strictly bool) (obj map[string]any, strict []strin
 	return nil, nil, fmt.Sprintf("the object provided is unrecognized (must be of type Gizmo): %v (%s)", err, summary)
 }
 
-// TestOddTypeKeys checks that keys that differ from kind and apiVersion only in case are unknown
-// fields.
+// Keys that differ from kind and apiVersion only in case are unknown fields.
 func TestOddTypeKeys(t *testing.T) {
 	t.Parallel()
 	e := mustCompile(t, gizmos)

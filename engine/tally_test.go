@@ -63,7 +63,6 @@ func TestTrace(t *testing.T) {
 	}
 }
 
-// TestCauseRules checks that causes refer to the rules that produced them.
 func TestCauseRules(t *testing.T) {
 	t.Parallel()
 	res, err := mustCompile(t, widgets).Validate(t.Context(), engine.Request{Object: object(t, widget(`{size: 7, labels: {a: 11}, tags: [x, x]}`))})
@@ -187,7 +186,6 @@ func TestPrepare(t *testing.T) {
 	}
 }
 
-// TestVersions checks CRDs with several versions, and conversion to the storage version.
 func TestVersions(t *testing.T) {
 	t.Parallel()
 	const crdText = `{metadata: {name: ks.g}, spec: {group: g, names: {kind: K, plural: ks}, scope: Cluster, CONVERSION versions: [
@@ -220,8 +218,7 @@ func TestVersions(t *testing.T) {
 	}
 }
 
-// TestTraceOrder checks that rules with the same path and index, as under allOf, have a defined
-// order.
+// Under allOf, several rules can have the same path and index.
 func TestTraceOrder(t *testing.T) {
 	t.Parallel()
 	e := mustCompile(t, strings.ReplaceAll(widgets, "color: {type: string, default: blue}",
@@ -244,8 +241,7 @@ func TestTraceOrder(t *testing.T) {
 	}
 }
 
-// TestOptionalOldSelfOld checks that before 1.30, rules with oldSelf never run without an old
-// value.
+// Before 1.30, rules with oldSelf never run without an old value.
 func TestOptionalOldSelfOld(t *testing.T) {
 	t.Parallel()
 	definition := crd(t, widgets)

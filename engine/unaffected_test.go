@@ -10,7 +10,6 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// TestUnaffected checks that causes outside of changed values remain, whatever the new values are.
 func TestUnaffected(t *testing.T) {
 	t.Parallel()
 	e, err := engine.Compile(crd(t, fixableCRD), engine.Config{})

@@ -9,8 +9,6 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// TestDuplicateKeys checks the order of errors of strict decoding, and that the YAML decoder's error becomes a warning for
-// each key.
 func TestDuplicateKeys(t *testing.T) {
 	t.Parallel()
 	e := mustCompile(t, gizmos)
@@ -47,7 +45,6 @@ func TestDuplicateKeys(t *testing.T) {
 	}
 }
 
-// TestRatcheted checks the errors that an update may keep.
 func TestRatcheted(t *testing.T) {
 	t.Parallel()
 	const crd = `

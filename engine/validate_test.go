@@ -203,7 +203,6 @@ func copyOf(req engine.Request) engine.Request {
 	return req
 }
 
-// TestValidateOrder checks that causes have a defined order.
 func TestValidateOrder(t *testing.T) {
 	t.Parallel()
 	e := mustCompile(t, widgets)
@@ -266,8 +265,7 @@ func TestValidateCancelled(t *testing.T) {
 	}
 }
 
-// TestMerged checks that the result of server-side apply is not decoded again, so that nulls are
-// kept and rejected, and that unknown fields are not persisted.
+// The server does not decode the result of server-side apply again, so nulls are kept and rejected.
 func TestMerged(t *testing.T) {
 	t.Parallel()
 	e := mustCompile(t, widgets)
@@ -287,8 +285,6 @@ func TestMerged(t *testing.T) {
 	}
 }
 
-// TestStored checks that Stored contains neither the defaults that reading adds nor fields that the
-// storage version does not declare.
 func TestStored(t *testing.T) {
 	t.Parallel()
 	e := mustCompile(t, `{metadata: {name: boats.x.io}, spec: {group: x.io, names: {kind: Boat, plural: boats}, scope: Namespaced,
@@ -321,7 +317,6 @@ func TestStored(t *testing.T) {
 	}
 }
 
-// TestUnread checks that Result.Unread is the decoding error alone.
 func TestUnread(t *testing.T) {
 	t.Parallel()
 	e := mustCompile(t, widgets)
@@ -343,8 +338,6 @@ func TestUnread(t *testing.T) {
 	}
 }
 
-// TestPatchedOwners checks that the warning for duplicate owners depends on whether the object is
-// the result of a patch.
 func TestPatchedOwners(t *testing.T) {
 	t.Parallel()
 	e := mustCompile(t, widgets)

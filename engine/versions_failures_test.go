@@ -8,7 +8,6 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// TestFailuresByMinor checks the messages of objects that servers cannot decode.
 func TestFailuresByMinor(t *testing.T) {
 	t.Parallel()
 	text := strings.Replace(scalable, "properties:\n              color:", "properties:\n              pod: {type: object, x-kubernetes-embedded-resource: true}\n              color:", 1)
@@ -43,8 +42,7 @@ func TestFailuresByMinor(t *testing.T) {
 	}
 }
 
-// TestManagedFieldsCleared checks that a status write whose spec has another type clears managedFields
-// before 1.37, because the field manager fails.
+// Before 1.37, the field manager fails on a spec of another type, so the server clears managedFields.
 func TestManagedFieldsCleared(t *testing.T) {
 	t.Parallel()
 	const gizmo = `{apiVersion: example.org/v1, kind: Gizmo, metadata: {name: a, namespace: d, resourceVersion: "2"}, more: a, spec: {a: %s}}`

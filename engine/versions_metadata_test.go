@@ -37,5 +37,5 @@ var metadataCases = []versionCase{
 	}},
 }
 
-// thrice returns the cause of an update that three checks report.
+// Three checks of an update report the same cause.
 func thrice(cause string) []string { return []string{cause, cause, cause} }

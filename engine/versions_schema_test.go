@@ -99,8 +99,7 @@ const (
 	nullSkip = `<nil>: Invalid value: null: ` + skippedRules
 )
 
-// both returns the causes by minor version. of returns them for one form of the error for skipped rules, which
-// has another form since 1.34.
+// The error for skipped rules has another form since 1.34.
 func both(of func(skip string) map[int][]string) map[int][]string {
 	before, since := of(goSkip), of(nullSkip)
 	out := map[int][]string{34: as(since, 34)}

@@ -13,7 +13,6 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// versioned is a CRD whose objects have different verdicts in different minor versions.
 const versioned = `
 metadata: {name: things.example.org}
 spec:
@@ -74,7 +73,6 @@ spec:
               even: {type: integer, x-kubernetes-validations: [{rule: "self % 2 == 0", message: odd}]}
 `
 
-// A versionCase is a write on which minor versions return different verdicts.
 type versionCase struct {
 	name     string
 	obj, old string // fields of the object besides apiVersion, kind, and metadata.name
@@ -108,7 +106,6 @@ func (c *versionCase) request(t *testing.T) engine.Request {
 	return req
 }
 
-// as returns the entry of the last version up to minor.
 func as(entries map[int][]string, minor int) (entry []string) {
 	for _, since := range slices.Sorted(maps.Keys(entries)) {
 		if since <= minor {
@@ -152,12 +149,11 @@ func TestKubeVersions(t *testing.T) {
 
 const skippedRules = "some validation rules were not checked because the object was invalid; correct the existing errors to complete validation"
 
-// in returns an error of a schema. In text, $ is the location of the value.
+// In text, $ is the location of the value.
 func in(path, text string) string {
 	return path + ": Invalid value: " + strings.ReplaceAll(text, "$", path+" in body")
 }
 
-// checkedInt is the error for integers that are out of range.
 func checkedInt(what, path, format string) string {
 	return fmt.Sprintf(`<nil>: Invalid value: "": %s value must be of type %s in %s`, what, format, path)
 }

@@ -15,8 +15,6 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// TestCorpusDeclarations checks that every schema of the corpora is declared as upstream declares
-// it.
 func TestCorpusDeclarations(t *testing.T) {
 	t.Parallel()
 	newest.Skip(t)

@@ -153,7 +153,6 @@ func TestFromSchemaNil(t *testing.T) {
 	}
 }
 
-// FuzzFromSchema checks that any schema is declared as upstream declares it.
 func FuzzFromSchema(f *testing.F) {
 	newest.Skip(f)
 	for _, seed := range []string{
@@ -177,7 +176,6 @@ func FuzzFromSchema(f *testing.F) {
 	})
 }
 
-// BenchmarkFromSchema declares a schema with two equal nodes.
 func BenchmarkFromSchema(b *testing.B) {
 	const node = `{type: object, properties: {a: {type: string}, b: {type: array, items: {type: object, properties: {c: {type: integer}, d: {type: string, maxLength: 9}}}}}}`
 	s := schemas.Structural(b, `{type: object, properties: {x: `+node+`, y: `+node+`}}`)

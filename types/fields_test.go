@@ -92,8 +92,6 @@ func TestByIdentOther(t *testing.T) {
 	}
 }
 
-// TestMetadata checks that the metadata of roots and embedded resources has exactly name and
-// generateName, regardless of the schema.
 func TestMetadata(t *testing.T) {
 	t.Parallel()
 	newest.Skip(t)
@@ -141,7 +139,6 @@ func TestMetadata(t *testing.T) {
 	}
 }
 
-// TestEmbeddedPlaces checks that embedded resources are roots at any path.
 func TestEmbeddedPlaces(t *testing.T) {
 	t.Parallel()
 	newest.Skip(t)

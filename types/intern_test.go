@@ -9,7 +9,6 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// TestInternerShares checks which schemas share a declaration.
 func TestInternerShares(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
@@ -52,7 +51,6 @@ func TestInternerShares(t *testing.T) {
 	}
 }
 
-// TestInternerDeclares compares interned trees with upstream's declarations.
 func TestInternerDeclares(t *testing.T) {
 	t.Parallel()
 	newest.Skip(t)

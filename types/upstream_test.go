@@ -12,7 +12,7 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// upstreamType returns the API server's declaration, with the type name that Celadon uses.
+// Celadon uses this type name.
 func upstreamType(s *schema.Structural, root bool) *apiservercel.DeclType {
 	t := model.SchemaDeclType(s, root)
 	if t == nil {

@@ -63,7 +63,6 @@ spec:
     schema: {openAPIV3Schema: {type: object}}
 `
 
-// widgetCRD returns the CRD with sizes below limit.
 func widgetCRD(t testing.TB, limit string) *apiextensionsv1.CustomResourceDefinition {
 	t.Helper()
 	return crdOf(t, strings.ReplaceAll(widgets, "LIMIT", limit))
@@ -87,7 +86,7 @@ func widgetSet(t testing.TB, cfg admission.Config) *admission.Set {
 	return set
 }
 
-// object returns a Widget v1 as JSON. body holds its fields after metadata.
+// body holds the object's fields after metadata.
 func object(body string) runtime.RawExtension {
 	const head = `{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"w","namespace":"ns"}`
 	if body != "" {
@@ -126,7 +125,6 @@ func with(req *admissionv1.AdmissionRequest, change func(*admissionv1.AdmissionR
 
 var widgetKind = schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Widget"}
 
-// TestDependencies checks that the package links few dependencies.
 func TestDependencies(t *testing.T) {
 	t.Parallel()
 	out, err := exec.Command("go", "list", "-deps", ".").Output()
@@ -153,7 +151,6 @@ func TestDependencies(t *testing.T) {
 	}
 }
 
-// TestNoLog checks that the package itself does not import a logger.
 func TestNoLog(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

@@ -29,7 +29,6 @@ const (
 	benchBare = `"spec":{"image":"a","parts":[{"name":"a"},{"name":"b"}],"labels":{"a":{}}}`
 )
 
-// BenchmarkSet measures one request, from JSON to the response as a Go value.
 func BenchmarkSet(b *testing.B) {
 	set := widgetSet(b, admission.Config{})
 	for _, c := range []struct {

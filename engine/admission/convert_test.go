@@ -12,9 +12,8 @@ import (
 	"github.com/celadon-cel/celadon/engine/conversion"
 )
 
-// TestConverter checks that a write in a version that is not the storage version is rejected if the
-// server rejects the conversion. It is also rejected if the converter does not respond, because a
-// client that blocks the converter must not bypass the rules.
+// A write is also rejected if the converter does not respond, because a client that blocks the converter must not
+// bypass the rules.
 func TestConverter(t *testing.T) {
 	t.Parallel()
 	const failed = "conversion webhook for example.com/v1, Kind=Widget failed: "

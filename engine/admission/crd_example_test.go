@@ -14,7 +14,6 @@ import (
 	"github.com/celadon-cel/celadon/engine/vet"
 )
 
-// TestImageIsImmutable is an example of a test for a CRD.
 func TestImageIsImmutable(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../../examples/crontab/crd.yaml")
@@ -25,7 +24,7 @@ func TestImageIsImmutable(t *testing.T) {
 	if err := yaml.UnmarshalStrict(text, crd); err != nil {
 		t.Fatal(err)
 	}
-	e, err := engine.Compile(crd, engine.Config{}) // fails on any broken rule
+	e, err := engine.Compile(crd, engine.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,8 +51,7 @@ func cronTab(t *testing.T, image string) map[string]any {
 	return obj
 }
 
-// TestVetTellsWhatCompileDoesNot checks that vet reports rules under a misspelled key, which
-// Compile ignores.
+// Compile ignores rules under a misspelled key.
 func TestVetTellsWhatCompileDoesNot(t *testing.T) {
 	t.Parallel()
 	text := readFile(t, "../../examples/crontab/crd.yaml")

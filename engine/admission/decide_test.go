@@ -17,7 +17,7 @@ import (
 	"github.com/celadon-cel/celadon/engine/admission"
 )
 
-// serverMetadata is an object with the metadata that a validating webhook receives.
+// The API server sends this metadata to a validating webhook.
 const serverMetadata = `{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"w-x7k2p","generateName":"w-","namespace":"ns",
 	"uid":"9f4e","creationTimestamp":"2026-01-02T03:04:05Z","generation":1,"resourceVersion":"77","labels":{"a":"b"},
 	"managedFields":[{"manager":"kubectl","operation":"Apply","apiVersion":"example.com/v1","time":"2026-01-02T03:04:05Z","fieldsType":"FieldsV1","fieldsV1":{"f:spec":{}}}]},"spec":{"size":3}}`
@@ -236,7 +236,7 @@ func TestCancelled(t *testing.T) {
 	}
 }
 
-// TestGoObjects checks requests that contain Go values, as in an admission plugin.
+// An admission plugin passes Go values.
 func TestGoObjects(t *testing.T) {
 	t.Parallel()
 	set := widgetSet(t, admission.Config{})
@@ -248,7 +248,7 @@ func TestGoObjects(t *testing.T) {
 	if err != nil || d.Verdict != admission.Rejected {
 		t.Errorf("unstructured: %v, %v", d, err)
 	}
-	typed := widgetCRD(t, "10") // any object with a Go type
+	typed := widgetCRD(t, "10")
 	d, err = set.Validate(t.Context(), with(create(""), func(r *admissionv1.AdmissionRequest) {
 		r.Object, r.Options = runtime.RawExtension{Object: typed}, runtime.RawExtension{Object: &metav1.CreateOptions{FieldValidation: "Ignore"}}
 	}))
@@ -257,7 +257,6 @@ func TestGoObjects(t *testing.T) {
 	}
 }
 
-// TestManyCauses checks that annotations and warnings are limited.
 func TestManyCauses(t *testing.T) {
 	t.Parallel()
 	set := admission.NewSet(admission.Config{Mode: admission.Warn})

@@ -12,8 +12,7 @@ import (
 
 func many(n int, item string) string { return "[" + strings.Repeat(item+",", n-1) + item + "]" }
 
-// TestBoundedStatus checks that the response equals the API server's up to a thousand causes, and
-// is limited beyond that.
+// Up to a thousand causes, the response equals the API server's.
 func TestBoundedStatus(t *testing.T) {
 	t.Parallel()
 	set := admission.NewSet(admission.Config{})
@@ -55,7 +54,6 @@ func TestManyWarnings(t *testing.T) {
 	}
 }
 
-// TestMutateLimit checks that the size of a patch is limited.
 func TestMutateLimit(t *testing.T) {
 	t.Parallel()
 	set := widgetSet(t, admission.Config{})
@@ -77,7 +75,7 @@ func TestMutateLimit(t *testing.T) {
 	}
 }
 
-// TestMutateValues checks that the limit includes long values at few paths.
+// The limit includes long values at few paths.
 func TestMutateValues(t *testing.T) {
 	t.Parallel()
 	set := admission.NewSet(admission.Config{})
@@ -93,7 +91,6 @@ func TestMutateValues(t *testing.T) {
 	}
 }
 
-// TestLongErrors checks that an error does not contain the whole request.
 func TestLongErrors(t *testing.T) {
 	t.Parallel()
 	_, err := widgetSet(t, admission.Config{}).Validate(t.Context(), create(`"spec":{"size":`+strings.Repeat("9", 1<<20)+`}`))

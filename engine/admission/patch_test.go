@@ -6,9 +6,8 @@ import (
 	"testing"
 )
 
-// TestDeepPatch checks that paths are only formatted for fields that are patched, because an object
-// within the API server's size limit can be 9,000 names deep. It measures memory, so it does not
-// run in parallel.
+// Paths are only formatted for fields that are patched, because an object within the API server's size limit can be
+// 9,000 names deep. The test measures memory, so it does not run in parallel.
 func TestDeepPatch(t *testing.T) {
 	deep := func(end map[string]any) map[string]any {
 		for range 9000 {

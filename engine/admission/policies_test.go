@@ -61,7 +61,6 @@ func policies(t testing.TB, needs string) *policy.Set {
 	return set
 }
 
-// withResource returns req with the fields that policies read.
 func withResource(req *admissionv1.AdmissionRequest, resource, user string) *admissionv1.AdmissionRequest {
 	req.Resource = metav1.GroupVersionResource{Group: req.Kind.Group, Version: req.Kind.Version, Resource: resource}
 	req.UserInfo = authenticationv1.UserInfo{Username: user, Groups: []string{"devs"}}
@@ -86,7 +85,7 @@ func TestPolicies(t *testing.T) {
 		needs    string
 		verdict  admission.Verdict
 		code     int32
-		text     string // in the response as JSON
+		text     string
 	}{
 		"accepted":             {req: create(`"spec":{"size":1}`), verdict: admission.Allowed, text: `"sizes.size":"1"`},
 		"warned":               {req: create(`"spec":{"size":4}`), verdict: admission.Allowed, text: "with binding 'hints': large"},
@@ -131,8 +130,7 @@ func TestPolicies(t *testing.T) {
 	}
 }
 
-// TestPoliciesReplaced checks that policies can be replaced and removed, and that requests without a
-// resource are errors only if policies need it.
+// Requests without a resource are errors only if policies need it.
 func TestPoliciesReplaced(t *testing.T) {
 	t.Parallel()
 	set := widgetSet(t, admission.Config{})

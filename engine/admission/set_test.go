@@ -109,7 +109,6 @@ func TestApply(t *testing.T) {
 	}
 }
 
-// TestRename checks that one change can move a kind to a CRD of another name.
 func TestRename(t *testing.T) {
 	t.Parallel()
 	set := widgetSet(t, admission.Config{})
@@ -123,7 +122,6 @@ func TestRename(t *testing.T) {
 	}
 }
 
-// TestChangeOfKind checks that a CRD cannot take the kind of another CRD, and then stays unchanged.
 func TestChangeOfKind(t *testing.T) {
 	t.Parallel()
 	set := widgetSet(t, admission.Config{})
@@ -154,8 +152,7 @@ func TestCallerKeepsTheCRD(t *testing.T) {
 	}
 }
 
-// TestConcurrent validates requests while CRDs are added and removed, for the race detector. Each
-// verdict must be the verdict of one of the two CRDs, or of no CRD.
+// TestConcurrent is for the race detector. Each verdict must be the verdict of one of the two CRDs, or of no CRD.
 func TestConcurrent(t *testing.T) {
 	t.Parallel()
 	set := widgetSet(t, admission.Config{})
@@ -195,8 +192,7 @@ func TestConcurrent(t *testing.T) {
 	readers.Wait()
 }
 
-// TestApplyInOrder checks that errors are in the order of the CRDs, although these compile
-// concurrently.
+// The CRDs compile concurrently.
 func TestApplyInOrder(t *testing.T) {
 	t.Parallel()
 	set := admission.NewSet(admission.Config{})

@@ -14,14 +14,11 @@ import (
 	"github.com/celadon-cel/celadon/engine/admission"
 )
 
-// expensive is the widgets CRD with a rule that creates a string whose length is the square of the image's
-// length.
+// expensive creates a string whose length is the square of the image's length.
 var expensive = strings.Replace(strings.ReplaceAll(widgets, "LIMIT", "10"), `type: string
                 x-kubernetes-validations: [`, `type: string
                 x-kubernetes-validations: [{rule: "self.replace('', self).size() > 0 || true"}, `, 1)
 
-// TestUndecided checks that an object for which a rule exceeds the work limit is rejected
-// regardless of Config.Unknown, and that its verdict is neither Allowed nor NotChecked in any mode.
 func TestUndecided(t *testing.T) {
 	t.Parallel()
 	const why = "undecided: spec.image: x-kubernetes-validations[0].rule: call of replace: it would allocate over 96 MiB of memory: self.replace('', self).size() > 0 || true"
@@ -57,7 +54,6 @@ func TestUndecided(t *testing.T) {
 	}
 }
 
-// TestRequestTexts checks that long names in a request are shortened in the response.
 func TestRequestTexts(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("x", 1<<20)
@@ -82,7 +78,7 @@ func TestRequestTexts(t *testing.T) {
 	}
 }
 
-// TestBoundedTexts checks that the limit also applies to few causes with long messages.
+// The limit also applies to few causes with long messages.
 func TestBoundedTexts(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

@@ -59,8 +59,7 @@ func TestReadFSNamesTheFile(t *testing.T) {
 	}
 }
 
-// TestReadFSPassesPatchesOver checks that ReadFS skips kustomize patches, which kubebuilder writes
-// to config/crd.
+// kubebuilder writes kustomize patches to config/crd.
 func TestReadFSPassesPatchesOver(t *testing.T) {
 	t.Parallel()
 	for _, version := range []string{"v1", "v1beta1"} {
@@ -72,8 +71,6 @@ func TestReadFSPassesPatchesOver(t *testing.T) {
 	}
 }
 
-// TestLazy checks that unused CRDs are not compiled, and that Entry.Engine returns the errors of
-// invalid rules.
 func TestLazy(t *testing.T) {
 	t.Parallel()
 	broken := readOne(t, strings.Replace(crontabs, "self.replicas", "self.replica", 1))
@@ -98,7 +95,6 @@ func TestLazy(t *testing.T) {
 	}
 }
 
-// TestTwiceInOneChange checks that an active CRD is kept if a change contains two CRDs of its name.
 func TestTwiceInOneChange(t *testing.T) {
 	t.Parallel()
 	c := catalog.New(catalog.Config{})
@@ -115,7 +111,6 @@ func TestTwiceInOneChange(t *testing.T) {
 	}
 }
 
-// TestAccept checks that Accept can reject a CRD and is not called again for an active CRD.
 func TestAccept(t *testing.T) {
 	t.Parallel()
 	calls := 0

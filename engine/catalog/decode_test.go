@@ -12,8 +12,7 @@ import (
 	"github.com/celadon-cel/celadon/engine/catalog"
 )
 
-// TestDecodeBeta checks that a CRD of v1beta1 is converted as a server converts it. Conformance
-// TestBetaAsStored checks the same cases on a real server.
+// Conformance TestBetaAsStored checks the same cases on a real server.
 func TestDecodeBeta(t *testing.T) {
 	t.Parallel()
 	const head = "kind: CustomResourceDefinition\napiVersion: apiextensions.k8s.io/"
@@ -54,7 +53,6 @@ func TestDecodeBeta(t *testing.T) {
 	}
 }
 
-// TestDecodeRejects checks the errors for values that are not CRDs.
 func TestDecodeRejects(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
@@ -90,7 +88,6 @@ func spec(t *testing.T, v any) (out any) {
 	return out
 }
 
-// TestDecodeBetaBomb checks that a schema cannot be copied to an excessive number of versions.
 func TestDecodeBetaBomb(t *testing.T) {
 	t.Parallel()
 	versions := make([]string, 1000)
@@ -108,7 +105,6 @@ func TestDecodeBetaBomb(t *testing.T) {
 	}
 }
 
-// TestDecodeCase checks that fields with another case are unknown, as they are in the server.
 func TestDecodeCase(t *testing.T) {
 	t.Parallel()
 	for _, version := range []string{"v1", "v1beta1"} {

@@ -9,8 +9,6 @@ import (
 	"github.com/celadon-cel/celadon/engine/catalog"
 )
 
-// TestIsPatchObject checks that a decoded CRD and its JSON value are both recognized as a patch or
-// neither is, and that ReadFS skips exactly the patches.
 func TestIsPatchObject(t *testing.T) {
 	t.Parallel()
 	const head = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: crontabs.example.com}\n"

@@ -11,8 +11,7 @@ import (
 	"github.com/celadon-cel/celadon/engine/conversion"
 )
 
-// TestAnswersMetadata checks the treatment of metadata in a converter's result. The module
-// conformance compares the messages with the real API server's.
+// The module conformance compares the messages with the real API server's.
 func TestAnswersMetadata(t *testing.T) {
 	t.Parallel()
 	const invalid = "conversion webhook for w.test/v1, Kind=Widget returned invalid "

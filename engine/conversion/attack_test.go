@@ -12,8 +12,7 @@ import (
 	"github.com/celadon-cel/celadon/engine/conversion"
 )
 
-// TestAttackConverterErrors checks that errors stay short, wherever a hostile webhook puts a long text: a
-// report has an error for each object.
+// A report has an error for each object, so errors must stay short, wherever a hostile webhook puts a long text.
 func TestAttackConverterErrors(t *testing.T) {
 	t.Parallel()
 	const most = 17 << 10

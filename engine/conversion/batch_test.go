@@ -17,7 +17,6 @@ import (
 	"github.com/celadon-cel/celadon/engine/conversion"
 )
 
-// TestBatched checks that objects that wait share reviews, and that each failure belongs to its object.
 func TestBatched(t *testing.T) {
 	t.Parallel()
 	const n = 100

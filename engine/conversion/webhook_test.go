@@ -31,11 +31,10 @@ func question(versions ...string) engine.Conversion {
 	return engine.Conversion{Object: widget("v1"), APIVersion: "w.test/v2", ReviewVersions: versions}
 }
 
-// webhook serves a handler over TLS. Its CA is the server's certificate.
 func webhook(t *testing.T, h http.HandlerFunc) conversion.Webhook {
 	t.Helper()
 	s := httptest.NewUnstartedServer(h)
-	s.Config.ErrorLog = log.New(io.Discard, "", 0) // for handshakes that fail on purpose
+	s.Config.ErrorLog = log.New(io.Discard, "", 0)
 	s.StartTLS()
 	t.Cleanup(s.Close)
 	ca := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw})
@@ -51,7 +50,6 @@ func ask(t *testing.T, w conversion.Webhook, q engine.Conversion) (map[string]an
 	return c.Convert(t.Context(), q)
 }
 
-// relabel is a handler that converts by changing only the version.
 func relabel(w http.ResponseWriter, req *http.Request) {
 	var review struct {
 		APIVersion string `json:"apiVersion"`
@@ -73,7 +71,6 @@ func relabel(w http.ResponseWriter, req *http.Request) {
 	}})
 }
 
-// TestWebhookIsAskedAsTheServerAsks checks that requests equal the API server's byte for byte.
 func TestWebhookIsAskedAsTheServerAsks(t *testing.T) {
 	t.Parallel()
 	for version, want := range map[string]string{
@@ -107,7 +104,6 @@ func TestWebhookIsAskedAsTheServerAsks(t *testing.T) {
 	}
 }
 
-// TestWebhookIsBounded checks that a malicious response causes nothing but an error.
 func TestWebhookIsBounded(t *testing.T) {
 	t.Parallel()
 	deep := `{"kind":"ConversionReview","apiVersion":"apiextensions.k8s.io/v1","response":{"uid":"x","convertedObjects":[` + strings.Repeat(`{"a":`, 20_000) + `1` + strings.Repeat(`}`, 20_000) + `]}}`
@@ -168,8 +164,6 @@ func TestWebhookIsBounded(t *testing.T) {
 	})
 }
 
-// TestWebhookHangs checks that a hanging webhook is called until Patience is used up, and then no
-// more.
 func TestWebhookHangs(t *testing.T) {
 	t.Parallel()
 	var requests atomic.Int64
@@ -201,7 +195,7 @@ func TestWebhookHangs(t *testing.T) {
 	}
 }
 
-// TestWebhookPatience checks that connections that fail do not count as responses.
+// Connections that fail do not count as responses.
 func TestWebhookPatience(t *testing.T) {
 	t.Parallel()
 	var requests atomic.Int64
@@ -231,7 +225,7 @@ func TestWebhookPatience(t *testing.T) {
 	}
 }
 
-// TestWebhookIsLate checks that a webhook that has responded once is always called again.
+// A webhook that has responded once is always called again.
 func TestWebhookIsLate(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -258,7 +252,6 @@ func TestWebhookIsLate(t *testing.T) {
 	}
 }
 
-// TestWebhookMaxWaiting checks that conversions beyond MaxWaiting fail without waiting.
 func TestWebhookMaxWaiting(t *testing.T) {
 	t.Parallel()
 	requests, release := make(chan struct{}, 1), make(chan struct{})
@@ -292,7 +285,6 @@ func TestWebhookMaxWaiting(t *testing.T) {
 	}
 }
 
-// TestWebhookRedirects checks that redirects to the same address are followed.
 func TestWebhookRedirects(t *testing.T) {
 	t.Parallel()
 	w := webhook(t, func(w http.ResponseWriter, req *http.Request) {

@@ -11,7 +11,6 @@ import (
 	"github.com/celadon-cel/celadon/internal/testing/corpus"
 )
 
-// TestCorpusVerdicts compares verdicts on CRDs of the corpus with the API server's own function.
 func TestCorpusVerdicts(t *testing.T) {
 	t.Parallel()
 	rules, rejected, differences := 0, 0, 0
@@ -37,8 +36,6 @@ func TestCorpusVerdicts(t *testing.T) {
 	t.Logf("%d CRDs with %d rules, %d refused: %d differences; ours %v, upstream's %v", len(files), rules, rejected, differences, mine, theirs)
 }
 
-// TestMutantVerdicts compares verdicts on mutated CRDs of the corpus with the API server's own
-// function, on create and on updates from and to the original.
 func TestMutantVerdicts(t *testing.T) {
 	t.Parallel()
 	files := smaller(t, corpus.CRDFiles(t), 60)

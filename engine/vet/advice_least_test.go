@@ -8,7 +8,6 @@ import (
 	"github.com/celadon-cel/celadon/cost"
 )
 
-// TestAdviceLeavesDefaults checks that advised bounds fit the schema's defaults and lower bounds.
 // The server rejects a CRD with a default that is too long.
 func TestAdviceLeavesDefaults(t *testing.T) {
 	t.Parallel()

@@ -13,8 +13,7 @@ import (
 	"github.com/celadon-cel/celadon/internal/testing/corpus"
 )
 
-// TestAdviceMends removes bounds from CRDs until their rules cost too much, and checks that the
-// advice fixes them. It removes each bound alone, pairs of bounds, and all bounds.
+// The test removes bounds from CRDs until their rules cost too much. The advice must fix them.
 func TestAdviceMends(t *testing.T) {
 	t.Parallel()
 	files := corpus.CRDFiles(t)
@@ -50,7 +49,6 @@ func TestAdviceMends(t *testing.T) {
 
 type adviceStats struct{ over, crds, mendable, accepted, minimal, largest int }
 
-// removals returns the sets of bounds to remove, among those on which rules depend.
 func removals(t *testing.T, crd *apiextensionsv1.CustomResourceDefinition, random *rand.Rand) (sets [][]string) {
 	a, _, err := admit(context.Background(), crd, Config{})
 	if err != nil {
@@ -139,8 +137,7 @@ func report(t *testing.T, crd *apiextensionsv1.CustomResourceDefinition) *Report
 	return r
 }
 
-// adviceOf returns the advice by version, path, and keyword, or nil if bounds do not suffice for
-// some version.
+// adviceOf returns nil if bounds do not suffice for some version. The keys are version, path, and keyword.
 func adviceOf(r *Report) map[string]int64 {
 	items := map[string]int64{}
 	for _, v := range r.Versions {
@@ -156,8 +153,7 @@ func adviceOf(r *Report) map[string]int64 {
 	return items
 }
 
-// follow sets the bounds in a copy of crd. The bound `but` gets another value, or is removed if
-// value is -1.
+// The bound `but` gets another value, or is removed if value is -1.
 func follow(crd *apiextensionsv1.CustomResourceDefinition, items map[string]int64, but string, value int64) *apiextensionsv1.CustomResourceDefinition {
 	c := crd.DeepCopy()
 	for i := range c.Spec.Versions {

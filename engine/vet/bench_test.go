@@ -9,8 +9,7 @@ import (
 	"github.com/celadon-cel/celadon/internal/testing/corpus"
 )
 
-// BenchmarkVerdict vets the largest CRD files of the corpus. conformance/peers compares the time
-// with upstream's.
+// conformance/peers compares the time with upstream's.
 func BenchmarkVerdict(b *testing.B) {
 	for _, path := range largest(b, corpus.CRDFiles(b), 5) {
 		crd := corpus.ReadCRD(b, path)

@@ -9,7 +9,6 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// TestPlanned checks that the server's planner accepts expressions that the compiler does not plan.
 // Versions before 1.29 do not check literals.
 func TestPlanned(t *testing.T) {
 	t.Parallel()

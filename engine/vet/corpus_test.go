@@ -22,7 +22,6 @@ import (
 	"github.com/celadon-cel/celadon/internal/testing/level"
 )
 
-// upstream returns the errors of the API server's own function for a CRD.
 func upstream(t testing.TB, crd, old *apiextensionsv1.CustomResourceDefinition) (errs field.ErrorList) {
 	t.Helper()
 	defer func() {
@@ -70,7 +69,7 @@ func ours(t testing.TB, crd, old *apiextensionsv1.CustomResourceDefinition) fiel
 
 var selfTypeNumber = regexp.MustCompile(`selfType\d+`)
 
-// said returns the errors as sorted strings, without parts that change from run to run.
+// said omits parts of errors that change from run to run.
 func said(errs field.ErrorList) []string {
 	texts := make([]string, len(errs))
 	for i, err := range errs {
@@ -80,7 +79,6 @@ func said(errs field.ErrorList) []string {
 	return texts
 }
 
-// diff returns the difference, or "" if they are equal.
 func diff(ours, upstream []string) string {
 	if slices.Equal(ours, upstream) {
 		return ""
@@ -95,7 +93,6 @@ func diff(ours, upstream []string) string {
 	return b.String()
 }
 
-// missing returns the strings of b that are not in a, or not as often.
 func missing(a, b []string) []string {
 	count := map[string]int{}
 	for _, s := range a {
@@ -110,8 +107,8 @@ func missing(a, b []string) []string {
 	return out
 }
 
-// sample returns every fourth file, because upstream's validation takes nearly all of the tests'
-// time. With CELADON_LEVEL=long it returns all files.
+// Upstream's validation takes nearly all of the tests' time, so sample returns every fourth file, except with
+// CELADON_LEVEL=long.
 func sample(files []string) (some []string) {
 	for i, path := range files {
 		if i%4 == 1 || full() {
@@ -131,8 +128,7 @@ func countRules(crd *apiextensionsv1.CustomResourceDefinition) int {
 
 const contributed = "contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema"
 
-// compare returns the difference, or "" if they are equal. If several rules are equally expensive,
-// the server reports a random one, so these errors are only counted.
+// If several rules are equally expensive, the server reports a random one, so these errors are only counted.
 func compare(ours, upstream field.ErrorList) string {
 	return diff(said(anonymous(ours)), said(anonymous(upstream)))
 }
@@ -147,7 +143,7 @@ func anonymous(errs field.ErrorList) field.ErrorList {
 	return out
 }
 
-// smaller returns the n smallest files, at most six of a folder.
+// smaller returns at most six files of a folder.
 func smaller(t testing.TB, files []string, n int) []string {
 	t.Helper()
 	perFolder := map[string]int{}

@@ -20,7 +20,6 @@ import (
 	"github.com/celadon-cel/celadon/internal/testing/corpus"
 )
 
-// estimates compares the estimates of each rule of a CRD with upstream's.
 func estimates(t *testing.T, crd *apiextensionsv1.CustomResourceDefinition) (rules, messages int) {
 	t.Helper()
 	a, failure, err := admit(context.Background(), crd, Config{})
@@ -81,8 +80,7 @@ func TestCorpusEstimates(t *testing.T) {
 	t.Logf("%d CRDs: %d estimates of rules and %d of messageExpressions equal upstream's", len(files), rules, messages)
 }
 
-// TestUnitEstimates compares estimates on the schemas of upstream's unit tests, which call every
-// function.
+// Upstream's unit tests call every function.
 func TestUnitEstimates(t *testing.T) {
 	t.Parallel()
 	rules, messages, verdicts := 0, 0, 0

@@ -7,9 +7,6 @@ import (
 	"testing"
 )
 
-// FuzzVet vets arbitrary bytes as a CRD. It checks that there is no internal error, that there is
-// always a verdict, that memory use is limited, and that VerdictOnly returns the
-// same verdict.
 func FuzzVet(f *testing.F) {
 	for _, spec := range []schemaProps{
 		{Type: "object"},

@@ -10,8 +10,7 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// TestManyInvalidRules checks that a CRD with far more invalid rules than are reported is rejected with the
-// errors of the first rules, and that the report is marked as incomplete.
+// The CRDs have far more invalid rules than are reported.
 func TestManyInvalidRules(t *testing.T) {
 	t.Parallel()
 	for name, rule := range map[string]func(i int) string{
@@ -56,7 +55,6 @@ func TestManyInvalidRules(t *testing.T) {
 	}
 }
 
-// TestSomeInvalidRules checks that ordinary numbers of invalid rules are all reported.
 func TestSomeInvalidRules(t *testing.T) {
 	t.Parallel()
 	report, err := VetCRD(context.Background(), unitCRD(many(300, func(i int) aRule { return aRule{Rule: fmt.Sprintf("self.q%d == 'x'", i)} })), Config{})
@@ -68,7 +66,7 @@ func TestSomeInvalidRules(t *testing.T) {
 	}
 }
 
-// TestItemsBelowMap checks a node with items and additionalProperties, whose rule tree follows the latter.
+// The rule tree of a node with items and additionalProperties follows the latter.
 func TestItemsBelowMap(t *testing.T) {
 	t.Parallel()
 	const crd = `{"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": {"name": "things.example.com"}, "spec": {

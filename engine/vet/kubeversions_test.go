@@ -21,8 +21,6 @@ func allVersions() (all []string) {
 	return all
 }
 
-// TestKubeVersions checks that the verdict for each version is the same as in a validation for that
-// version alone.
 func TestKubeVersions(t *testing.T) {
 	t.Parallel()
 	step := 20
@@ -50,8 +48,7 @@ func TestKubeVersions(t *testing.T) {
 	}
 }
 
-// TestPanicOfKubeVersion checks that a rule over which the servers of one version panic is rejected
-// by that version.
+// The servers of one version panic over the rule.
 func TestPanicOfKubeVersion(t *testing.T) {
 	t.Parallel()
 	const crd = `{"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": {"name": "things.example.com"}, "spec": {
@@ -109,11 +106,9 @@ func BenchmarkKubeVersions(b *testing.B) {
 	}
 }
 
-// oneOfTwo is a string whose length only some versions derive from its enum.
+// Only some versions derive the length of the string from its enum.
 var oneOfTwo = schemaProps{Type: "string", Enum: []apiextensionsv1.JSON{{Raw: []byte(`"a"`)}, {Raw: []byte(`"b"`)}}}
 
-// TestAdviceForOlderVersions checks that advised bounds fit all versions if only an older version
-// rejects the CRD, and that the reason names that version.
 func TestAdviceForOlderVersions(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]schemaProps{
@@ -148,7 +143,6 @@ func TestAdviceForOlderVersions(t *testing.T) {
 	}
 }
 
-// TestMinimumAgrees checks that no listed version since MinKubeVersion rejects the CRD, in any order of the versions.
 func TestMinimumAgrees(t *testing.T) {
 	t.Parallel()
 	crd := unitCRD(schemaProps{Type: "array", MaxItems: ptr(int64(1000)), Items: &apiextensionsv1.JSONSchemaPropsOrArray{Schema: &oneOfTwo},

@@ -12,8 +12,7 @@ import (
 	celfrontend "github.com/celadon-cel/celadon/internal/cel/upstream"
 )
 
-// TestLarge vets CRDs that are large in various ways. It checks the verdict and the number of bytes
-// allocated, which is independent of the load of the machine. If growth is limited, it vets a size
+// The number of bytes allocated is independent of the load of the machine. If growth is limited, the test vets a size
 // and four times that size.
 func TestLarge(t *testing.T) {
 	if testing.Short() {
@@ -74,7 +73,6 @@ func TestLarge(t *testing.T) {
 	}
 }
 
-// vetLarge returns the bytes that vetting allocates, and the errors in the CRD.
 func vetLarge(t *testing.T, s schemaProps) (bytes uint64, answer string) {
 	t.Helper()
 	raw := rawCRD(t, unitCRD(s))

@@ -17,7 +17,7 @@ import (
 	"github.com/celadon-cel/celadon/internal/testing/corpus"
 )
 
-// A lintFix applies the fix of a lint to a CRD. It returns false if the lint offers no fix.
+// A lintFix returns false if the lint offers no fix.
 type lintFix func(t testing.TB, crd map[string]any, l *Lint) bool
 
 var (
@@ -27,7 +27,6 @@ var (
 	writtenFix   = regexp.MustCompile(`: write (.*)$`)
 )
 
-// lintFixes holds the fixes of lints as a user would apply them.
 var lintFixes = map[string]lintFix{
 	"optional-immutable": func(t testing.TB, crd map[string]any, l *Lint) bool {
 		m := addedRule.FindStringSubmatch(l.Message)
@@ -123,7 +122,7 @@ func replaceRule(t testing.TB, crd map[string]any, l *Lint, rule string) bool {
 	return true
 }
 
-// eachSchema calls f for the schema of a path in objects, in one version or in all.
+// If version is "", eachSchema visits all versions.
 func eachSchema(t testing.TB, crd map[string]any, version, path string, f func(map[string]any)) {
 	t.Helper()
 	steps, err := engine.ParsePath(path)
@@ -154,8 +153,8 @@ func (l *Lint) place() string {
 	return fmt.Sprint(l.Name, " ", l.Version, " ", l.Path, " ", l.Index, " ", l.Read)
 }
 
-// checkFixes applies the fixes of a lint to a CRD and checks that the server accepts the result, that the lint is gone,
-// and that no other lint appears. It returns the number of lints with a fix.
+// The server must accept the result, the lint must be gone, and no other lint may appear. checkFixes returns the
+// number of lints with a fix.
 func checkFixes(t testing.TB, raw []byte, name string) (fixed int) {
 	t.Helper()
 	before := vetJSON(t, raw)
@@ -199,7 +198,6 @@ func vetJSON(t testing.TB, crd []byte) *Report {
 	return r
 }
 
-// TestLintFixes applies the fix of each lint that has one to an example.
 func TestLintFixes(t *testing.T) {
 	t.Parallel()
 	const image = `{type: string, maxLength: 9, x-kubernetes-validations: [{rule: self == oldSelf}]}`
@@ -278,7 +276,6 @@ spec:
   versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: SCHEMA}}]
 `
 
-// TestLintFixesOfCorpus applies the fixes of all lints to the CRDs of projects.
 func TestLintFixesOfCorpus(t *testing.T) {
 	t.Parallel()
 	hits, fixed := map[string]int{}, map[string]int{}

@@ -63,8 +63,7 @@ func lintSchema(t *testing.T, rule string) (s apiextensionsv1.JSONSchemaProps) {
 	return s
 }
 
-// lintsOf returns the lints of a rule, apart from optional-read and hidden-work, which many rules here
-// also have.
+// lintsOf ignores optional-read and hidden-work, which many rules here also have.
 func lintsOf(t *testing.T, rule string, cfg Config) []Lint {
 	t.Helper()
 	s := lintSchema(t, rule)
@@ -79,8 +78,7 @@ func lintsOf(t *testing.T, rule string, cfg Config) []Lint {
 	return r.Lints
 }
 
-// checkLint checks the only lint of a rule, and that its fix compiles. A fix of "" means that the lint
-// has none; a name of "" that the rule has no lint.
+// A fix of "" means that the lint has none; a name of "" that the rule has no lint.
 func checkLint(t *testing.T, rule, name, fix string) {
 	t.Helper()
 	list := lintsOf(t, rule, Config{})
@@ -300,7 +298,6 @@ func estimate(t *testing.T, rule string) uint64 {
 	return r.Versions[0].Rules[0].EstimatedTotal
 }
 
-// TestFixesOfOldVersions checks that a fix only uses functions of all vetted versions.
 func TestFixesOfOldVersions(t *testing.T) {
 	t.Parallel()
 	for minor := types.Oldest; minor <= types.Newest; minor++ {
@@ -316,8 +313,6 @@ func TestFixesOfOldVersions(t *testing.T) {
 	}
 }
 
-// TestHostileLints checks that the work of lints is limited for rules with many comparisons, loops,
-// and patterns.
 func TestHostileLints(t *testing.T) {
 	t.Parallel()
 	many := func(term, operator string, n int) string {

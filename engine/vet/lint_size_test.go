@@ -12,8 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/validation"
 )
 
-// sizedCRD returns a CRD with the given number of fields as JSON. The object with these fields has the
-// description. Version v1beta1 exists only if old is set.
+// The object with the fields has the description. Version v1beta1 exists only if old is set.
 func sizedCRD(description string, fields int, old bool) []byte {
 	properties := map[string]any{}
 	for i := range fields {
@@ -96,7 +95,6 @@ func TestLargeCRD(t *testing.T) {
 	}
 }
 
-// TestLargeCRDLimit checks the lint at the exact limit of annotations.
 func TestLargeCRDLimit(t *testing.T) {
 	t.Parallel()
 	base := len(sizedCRD("", 1, false)) + len(`"annotations":{},`) + len(lastApplied) + 1
@@ -112,7 +110,6 @@ func TestLargeCRDLimit(t *testing.T) {
 	}
 }
 
-// TestLargeCRDHostile measures a deep schema, and values of unexpected types.
 func TestLargeCRDHostile(t *testing.T) {
 	t.Parallel()
 	deep := strings.Repeat(`{"type":"array","items":`, 4000) + "{}" + strings.Repeat("}", 4000)

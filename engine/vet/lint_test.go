@@ -114,7 +114,6 @@ type: object
 	}
 }
 
-// TestOptionalReadOfNames checks that a rule may read the name of the object without has().
 func TestOptionalReadOfNames(t *testing.T) {
 	t.Parallel()
 	const text = `
@@ -161,7 +160,6 @@ func TestLintsSwitchedOff(t *testing.T) {
 	}
 }
 
-// TestLintsHavePages checks that docs/lints.md has a section for each lint.
 func TestLintsHavePages(t *testing.T) {
 	page, err := os.ReadFile("../../docs/lints.md")
 	if err != nil {

@@ -10,8 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// TestMetadataByMinor checks the errors in the metadata of a CRD. The texts are those of
-// k8s.io/apimachinery/pkg/api/validation and pkg/util/validation in each release.
+// The texts are from k8s.io/apimachinery/pkg/api/validation and pkg/util/validation in each release.
 func TestMetadataByMinor(t *testing.T) {
 	t.Parallel()
 	const words = "must be no more than 63 "
@@ -63,7 +62,6 @@ func TestMetadataByMinor(t *testing.T) {
 	}
 }
 
-// withoutValues returns the causes of a report as "field: detail", sorted.
 func withoutValues(r *Report) (out []string) {
 	for _, c := range r.Causes {
 		parts := strings.Split(c.Message, ": ")

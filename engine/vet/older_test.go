@@ -13,8 +13,7 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// minorCRD returns a CRD in JSON. spec is added to the spec, version to its version, and status to
-// the CRD; schema is the schema of spec in objects.
+// spec is added to the spec, version to its version, and status to the CRD; schema is the schema of spec in objects.
 func minorCRD(t *testing.T, schema, version, spec, status string) []byte {
 	t.Helper()
 	text := fmt.Sprintf(`
@@ -50,8 +49,6 @@ func decodeMinorCRD(t *testing.T, raw []byte) *apiextensionsv1.CustomResourceDef
 	return crd
 }
 
-// causesOf returns the causes of a report as "field: message", or the message of the status if there are
-// no causes.
 func causesOf(r *Report) string {
 	var list []string
 	for _, c := range r.Causes {
@@ -65,8 +62,7 @@ func causesOf(r *Report) string {
 
 const inSpec = "spec.versions[0].schema.openAPIV3Schema.properties[spec]"
 
-// TestSchemasOfMinor checks schemas that minor versions validate differently. The expected errors
-// are from the sources of each version.
+// The expected errors are from the sources of each version.
 func TestSchemasOfMinor(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
@@ -132,7 +128,6 @@ func TestSchemasOfMinor(t *testing.T) {
 	}
 }
 
-// TestUpdatesOfMinor checks updates that minor versions validate differently.
 func TestUpdatesOfMinor(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -193,8 +188,7 @@ func TestUpdatesOfMinor(t *testing.T) {
 	}
 }
 
-// TestFieldsOfMinor checks which fields each version knows (pkg/apis/apiextensions/v1/types.go and
-// types_jsonschema.go of apiextensions-apiserver).
+// The fields are in pkg/apis/apiextensions/v1/types.go and types_jsonschema.go of apiextensions-apiserver.
 func TestFieldsOfMinor(t *testing.T) {
 	t.Parallel()
 	schema := `{type: object, properties: {optionalOldSelf: {type: string}}, x-kubernetes-validations: [{rule: "oldSelf == oldSelf", optionalOldSelf: true, extra: 1}]}`
@@ -235,7 +229,7 @@ func TestFieldsOfMinor(t *testing.T) {
 	}
 }
 
-// TestWarningsOfMinor checks the warnings of pkg/registry/customresourcedefinition/strategy.go.
+// The warnings are in pkg/registry/customresourcedefinition/strategy.go.
 func TestWarningsOfMinor(t *testing.T) {
 	t.Parallel()
 	raw := minorCRD(t, `{type: object, properties: {a: {type: string, format: x}, b: {type: integer, format: z}, c: {type: array, x-kubernetes-list-type: set, items: {type: object, x-kubernetes-map-type: atomic}}}}`, "", "", "")
@@ -260,8 +254,7 @@ func TestWarningsOfMinor(t *testing.T) {
 	}
 }
 
-// TestTextsOfMinor checks errors that the minor versions word differently. The texts are from
-// pkg/apis/apiextensions/validation/validation.go of each version.
+// The texts are from pkg/apis/apiextensions/validation/validation.go of each version.
 func TestTextsOfMinor(t *testing.T) {
 	t.Parallel()
 	rule := func(text string) []byte {

@@ -8,9 +8,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// TestErrorsBesideRules compares with the API server which rules it still checks if it reports an
-// error in a nearby node, and when it panics. The rules use optionalOldSelf without oldSelf, an
-// error that the server reports for every rule that it checks.
+// If the API server reports an error in a node, it does not check some nearby rules. The rules use optionalOldSelf
+// without oldSelf, an error that the server reports for every rule that it checks.
 func TestErrorsBesideRules(t *testing.T) {
 	t.Parallel()
 	const rule = "x-kubernetes-validations: [{rule: 'true', optionalOldSelf: true}]"
@@ -76,7 +75,6 @@ properties: {a: {type: string, ` + rule + `, x-kubernetes-map-type: atomic}, b: 
 	}
 }
 
-// TestPanics checks the response to CRDs that make the API server panic.
 func TestPanics(t *testing.T) {
 	t.Parallel()
 	for name, s := range map[string]schemaProps{

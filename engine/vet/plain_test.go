@@ -7,7 +7,6 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// TestBoundsOfDefaults checks that bounds of a value with a default must fit the integer's type.
 func TestBoundsOfDefaults(t *testing.T) {
 	t.Parallel()
 	rejected := 0

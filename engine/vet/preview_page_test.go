@@ -24,13 +24,11 @@ const (
 	newMinor    = "1.38"
 )
 
-// pageSchema is the schema of the rules and objects on the page.
 const pageSchema = `{type: object, properties: {spec: {type: object, x-kubernetes-validations: [{rule: %q}], properties: {
   url: {type: string, maxLength: 2000}, urls: {type: array, maxItems: 100, items: {type: string, maxLength: 2000}},
   cidr: {type: string, maxLength: 50}, name: {type: string, minLength: 2}, items: {type: array, minItems: 2, maxItems: 100, items: {type: string, maxLength: 100}},
   labels: {type: object, minProperties: 1, additionalProperties: {type: string}}}}}}`
 
-// pageRules show what differs for rules, and pageObjects what differs for objects.
 var (
 	pageRules = []string{
 		"type(self.items) == type(self.urls)",
@@ -47,7 +45,6 @@ var (
 	pageObjects = []string{"name: a", "items: [a]", "labels: {}"}
 )
 
-// TestPreviewPage compares the page about the next Kubernetes version with the results of both versions.
 func TestPreviewPage(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("| Rule | " + oldMinor + " | " + newMinor + " |\n|---|---|---|\n")
@@ -63,7 +60,6 @@ func TestPreviewPage(t *testing.T) {
 	comparePart(t, "examples", b.String())
 }
 
-// TestPreviewCorpus compares the verdicts and estimates of both versions on the CRDs of a corpus.
 func TestPreviewCorpus(t *testing.T) {
 	files := corpus.CRDFiles(t)
 	crds, rules, cheaper, dearer, verdicts := 0, 0, 0, 0, []string{}
@@ -94,7 +90,7 @@ func TestPreviewCorpus(t *testing.T) {
 	comparePart(t, "corpus", text)
 }
 
-// comparePart compares a generated part of the page, which comments enclose, or writes it.
+// comparePart compares the text between two comments in the page with a generated text, or writes it.
 func comparePart(t *testing.T, name, text string) {
 	t.Helper()
 	data, err := os.ReadFile(previewPage)
@@ -131,7 +127,6 @@ func pageCRD(t *testing.T, rule string) *apiextensionsv1.CustomResourceDefinitio
 	return crd
 }
 
-// ruleAnswer returns the estimate of the CRD's rule, or why a version rejects it.
 func ruleAnswer(t *testing.T, crd *apiextensionsv1.CustomResourceDefinition, version string) string {
 	t.Helper()
 	r, err := vet.VetCRD(t.Context(), crd, vet.Config{KubeVersion: version})

@@ -9,8 +9,8 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// TestPublicCases checks rules that public projects had to change because some Kubernetes versions
-// reject them. The schemas have only the parts that the estimate depends on.
+// Public projects had to change these rules because some Kubernetes versions reject them. The schemas have only the
+// parts that the estimate depends on.
 func TestPublicCases(t *testing.T) {
 	t.Parallel()
 	all := []string{"1.28", "1.29", "1.30", "1.31", "1.32", "1.33", "1.34", "1.35", "1.36", "1.37", "1.38"}

@@ -15,7 +15,7 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// rawCRD returns a CRD as JSON, with replacements made in the JSON.
+// pairs are replacements in the JSON.
 func rawCRD(t *testing.T, crd *apiextensionsv1.CustomResourceDefinition, pairs ...string) []byte {
 	t.Helper()
 	crd.APIVersion, crd.Kind = "apiextensions.k8s.io/v1", crdKind
@@ -33,7 +33,6 @@ func rawCRD(t *testing.T, crd *apiextensionsv1.CustomResourceDefinition, pairs .
 	return []byte(text)
 }
 
-// misspelt returns a CRD with two unknown keys and a duplicate key.
 func misspelt(t *testing.T) []byte {
 	return rawCRD(t, unitCRD(schemaProps{Type: "object"}),
 		`"kind":"Thing"`, `"kind":"Thing","kind":"Thing"`,
@@ -72,7 +71,6 @@ func TestFieldValidation(t *testing.T) {
 	}
 }
 
-// TestDuplicateBesideMisspelt checks that both kinds of keys are reported if the body is YAML.
 func TestDuplicateBesideMisspelt(t *testing.T) {
 	t.Parallel()
 	duplicate := errors.New("yaml: unmarshal errors:\n  line 3: key \"kind\" already set in map")
@@ -92,8 +90,6 @@ func TestDuplicateBesideMisspelt(t *testing.T) {
 	}
 }
 
-// TestUndecodableIsNoStrictError checks that a body that cannot be decoded is rejected whatever
-// FieldValidation is.
 func TestUndecodableIsNoStrictError(t *testing.T) {
 	t.Parallel()
 	raw := rawCRD(t, unitCRD(schemaProps{Type: "object"}), `"scope":"Namespaced"`, `"scope":["Namespaced"]`)
@@ -105,7 +101,7 @@ func TestUndecodableIsNoStrictError(t *testing.T) {
 	}
 }
 
-// TestStored checks CRDs that a server still serves although it would not accept them today.
+// A server still serves these CRDs although it would not accept them today.
 func TestStored(t *testing.T) {
 	t.Parallel()
 	expensive := many(20, func(i int) aRule {
@@ -145,8 +141,7 @@ func TestStoredIsNoUpdate(t *testing.T) {
 	}
 }
 
-// TestOldDropsUnknownToo checks that an old server drops the same fields from the stored CRD as
-// from the new one, so equal schemas stay equal.
+// An old server drops the same fields from the stored CRD as from the new one, so equal schemas stay equal.
 func TestOldDropsUnknownToo(t *testing.T) {
 	t.Parallel()
 	yes := true
@@ -164,7 +159,6 @@ func TestOldDropsUnknownToo(t *testing.T) {
 	}
 }
 
-// TestPlace checks the paths of fields that versions share.
 func TestPlace(t *testing.T) {
 	t.Parallel()
 	for field, want := range map[string]string{
@@ -212,8 +206,7 @@ func ExampleConfig_stored() {
 	// spec.versions[0].schema.openAPIV3Schema.properties[spec].properties[hosts].x-kubernetes-validations[0].rule
 }
 
-// TestOldVersionWithUnknownKeys checks that a server strictly decodes a CRD of any version before
-// it rejects the version.
+// A server strictly decodes a CRD of any version before it rejects the version.
 func TestOldVersionWithUnknownKeys(t *testing.T) {
 	t.Parallel()
 	raw := rawCRD(t, unitCRD(schemaProps{Type: "object"}), `apiextensions.k8s.io/v1"`, `apiextensions.k8s.io/v1beta1"`, `"kind":"Thing"`, `"kind":"Thing","nosuch":1`)

@@ -10,8 +10,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 )
 
-// TestDefaultTexts checks the messages of errors in defaults, which changed in
-// k8s.io/apimachinery/pkg/util/validation/field/errors.go and in
+// The messages changed in k8s.io/apimachinery/pkg/util/validation/field/errors.go and in
 // k8s.io/apiextensions-apiserver/pkg/apiserver/schema/objectmeta/validation.go.
 func TestDefaultTexts(t *testing.T) {
 	t.Parallel()
@@ -53,7 +52,6 @@ func TestDefaultTexts(t *testing.T) {
 	}
 }
 
-// TestRootDefaultTexts checks the messages of errors in the default of the whole object.
 func TestRootDefaultTexts(t *testing.T) {
 	t.Parallel()
 	for version, detail := range map[string]string{"1.33": "must not be empty", "1.34": "Required value"} {
@@ -70,7 +68,7 @@ func TestRootDefaultTexts(t *testing.T) {
 	}
 }
 
-// endsOf returns the causes of a report as "field: detail", sorted, from the last property of the schema on.
+// The causes have the form "field: detail", from the last property of the schema on.
 func endsOf(r *Report) (ends []string) {
 	for _, cause := range withoutValues(r) {
 		ends = append(ends, cause[strings.LastIndex(cause, "[")+1:])

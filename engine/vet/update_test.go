@@ -9,8 +9,6 @@ import (
 	"github.com/celadon-cel/celadon/internal/testing/corpus"
 )
 
-// TestUpdateVerdicts compares generated updates with the API server's own functions: with
-// descriptions that change or do not, rules over the cost limit, and invalid metadata.
 func TestUpdateVerdicts(t *testing.T) {
 	t.Parallel()
 	files := smaller(t, corpus.CRDFiles(t), 60)
@@ -32,8 +30,7 @@ func TestUpdateVerdicts(t *testing.T) {
 	}
 }
 
-// TestUpdateWithoutType compares updates of a CRD that preserves unknown fields and has no type at the
-// root. Rules make the server require the type.
+// Rules make the server require the type.
 func TestUpdateWithoutType(t *testing.T) {
 	t.Parallel()
 	old := decodeMinorCRD(t, minorCRD(t, "{anyOf: [{required: [a]}]}", "", "preserveUnknownFields: true", ""))

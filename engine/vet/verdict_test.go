@@ -17,7 +17,6 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// TestVerdictOnly compares a verdict alone with that of the whole admission, and checks that the CRD is not changed.
 func TestVerdictOnly(t *testing.T) {
 	t.Parallel()
 	files, seeds := smaller(t, corpus.CRDFiles(t), 120), 4
@@ -74,8 +73,6 @@ func TestVerdictOnly(t *testing.T) {
 	}
 }
 
-// TestAlikePlaces checks that rules that compare objects at two paths are rejected even if their
-// schemas are equal.
 func TestAlikePlaces(t *testing.T) {
 	t.Parallel()
 	object := func() schemaProps {
@@ -96,7 +93,6 @@ func TestAlikePlaces(t *testing.T) {
 	}
 }
 
-// TestOtherParts vets CRDs whose verdict depends on a part that no rule refers to.
 func TestOtherParts(t *testing.T) {
 	t.Parallel()
 	text := func() schemaProps { return schemaProps{Type: "string"} }

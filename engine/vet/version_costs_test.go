@@ -18,8 +18,7 @@ import (
 	"github.com/celadon-cel/celadon/internal/testing/level"
 )
 
-// TestVersionCosts compares the estimates of each minor version with those of its library, for real
-// CRDs. CELADON_LEVEL=long compares all.
+// The estimates are compared with the estimates of each version's library.
 func TestVersionCosts(t *testing.T) {
 	t.Parallel()
 	folder, crds := os.Getenv("CELADON_VERSIONS"), os.Getenv("CELADON_CORPUS")
@@ -71,8 +70,8 @@ func compareCosts(t *testing.T, minor, file, folder string) {
 	t.Logf("%d versions of CRDs compared", compared)
 }
 
-// costRow returns the verdict on the rules of a version, the sum of their estimates, and the number
-// of rules over their limit.
+// costRow returns the verdict on the rules of a version, the sum of their estimates, and the number of rules over
+// their limit.
 func costRow(r *Report, version string) string {
 	for _, v := range r.Versions {
 		if v.Name != version {

@@ -11,7 +11,7 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// TestVersionAnswers compares verdicts by version with those of real servers.
+// The expected verdicts are from real servers.
 func TestVersionAnswers(t *testing.T) {
 	folder := os.Getenv("CELADON_VERSIONS")
 	if folder == "" {
@@ -54,7 +54,7 @@ func TestVersionAnswers(t *testing.T) {
 	t.Logf("%d answers: %d differ", answers, wrong)
 }
 
-// lowest compares MinKubeVersion with the first version that accepted the probe.
+// first is the first version that accepted the probe.
 func lowest(t *testing.T, crd []byte, probe string, first *string) {
 	t.Helper()
 	r, err := Vet(context.Background(), crd, Config{})

@@ -21,7 +21,6 @@ func ptr[T any](v T) *T { return &v }
 
 const slowPattern = "'[a-z]+[a-z]+[a-z]+[a-z]+[a-z]+[a-z]+[a-z]+'"
 
-// costly returns a CRD with rules over their limits, each with a known pitfall.
 func costly() *apiextensionsv1.CustomResourceDefinition {
 	text := schemaProps{Type: "string", XValidations: []aRule{{Rule: "self.matches('^a+$')"}}}
 	inner := schemaProps{Type: "array", Items: &apiextensionsv1.JSONSchemaPropsOrArray{Schema: &text}}
@@ -134,10 +133,9 @@ func TestWithoutEffect(t *testing.T) {
 	}
 }
 
-// TestVersionsThatDifferInNothingKnown checks versions whose schemas differ only in a field that
-// the server drops. If the server never decodes the field, the schemas count as equal, so causes
-// have the path of the shared schema. If it drops the field later, they stay apart, and the server
-// rejects versions with identical schemas.
+// The schemas of the versions differ only in a field that the server drops. If the server never decodes the field,
+// the schemas count as equal, so causes have the path of the shared schema. If it drops the field later, they stay
+// apart, and the server rejects versions with identical schemas.
 func TestVersionsThatDifferInNothingKnown(t *testing.T) {
 	t.Parallel()
 	const own, apart, identical = "spec.validation.openAPIV3Schema", "spec.versions[0].schema.openAPIV3Schema", "spec.versions"
@@ -191,7 +189,6 @@ func ExampleVetCRD() {
 	// spec.hosts[*]: maxLength: 512
 }
 
-// TestPanicIsPlaced checks that the report locates the part of a rule that makes the server panic.
 func TestPanicIsPlaced(t *testing.T) {
 	t.Parallel()
 	message := aRule{Rule: "has(self.m)", MessageExpression: "string([?dyn(self)].size())"}

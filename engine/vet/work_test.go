@@ -12,8 +12,6 @@ func jsonDefault(text string) *apiextensionsv1.JSON {
 	return &apiextensionsv1.JSON{Raw: []byte(text)}
 }
 
-// TestUndecided checks that a CRD is undecided if a rule on a default, or a pattern, needs too much
-// work, unless it is rejected for another reason.
 func TestUndecided(t *testing.T) {
 	t.Parallel()
 	greedy := []aRule{{Rule: "self.replace('', self).size() > 0 || self.replace('', self) != ''"}}
@@ -47,7 +45,6 @@ func TestUndecided(t *testing.T) {
 	}
 }
 
-// TestHiddenWork checks that exactly the rules with far more work than cost are reported.
 func TestHiddenWork(t *testing.T) {
 	t.Parallel()
 	spec := schemaProps{Type: "object", Properties: map[string]schemaProps{
@@ -82,7 +79,7 @@ func TestHiddenWork(t *testing.T) {
 	}
 }
 
-// TestUndecidedBeta checks a v1beta1 CRD whose only schema applies to every version.
+// The only schema of the CRD applies to every version.
 func TestUndecidedBeta(t *testing.T) {
 	t.Parallel()
 	versions := strings.Repeat(`{"name":"v1","served":true,"storage":true},`, 1000) + `{"name":"v2","served":true,"storage":false}`

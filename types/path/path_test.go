@@ -85,7 +85,6 @@ func TestParsePathErrors(t *testing.T) {
 	}
 }
 
-// FuzzPath checks that formatting a parsed path and parsing it again returns the same steps.
 func FuzzPath(f *testing.F) {
 	for _, text := range []string{"", "spec.hosts[2].labels['a.b'][*]", "labels[a.b]", "a['it's']", `a["b']c"]`, "[0]", "a[01]", "a[+1]", "['']", "a..b", "[", "a[''']"} {
 		f.Add(text)

@@ -17,12 +17,10 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// linked is the minor version of the linked libraries.
 const linked = 37
 
 var path = field.NewPath("metadata")
 
-// TestLinked compares random metadata with the linked release.
 func TestLinked(t *testing.T) {
 	t.Parallel()
 	ctx, v := context.Background(), For(linked)

@@ -11,8 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// TestOwnerReferences checks the errors of owner references. The messages are in
-// k8s.io/apimachinery/pkg/api/validation/objectmeta.go of each release.
+// The messages are in k8s.io/apimachinery/pkg/api/validation/objectmeta.go of each release.
 func TestOwnerReferences(t *testing.T) {
 	t.Parallel()
 	refs := []metav1.OwnerReference{
@@ -59,8 +58,7 @@ func TestOwnerReferences(t *testing.T) {
 	}
 }
 
-// TestWords checks the messages about names and lengths, from
-// k8s.io/apimachinery/pkg/util/validation/validation.go and field/errors.go in each release.
+// The messages are from k8s.io/apimachinery/pkg/util/validation/validation.go and field/errors.go in each release.
 func TestWords(t *testing.T) {
 	t.Parallel()
 	const form = "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')"
@@ -100,7 +98,6 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// TestManagedFields checks the errors of operations and of negative generations.
 func TestManagedFields(t *testing.T) {
 	t.Parallel()
 	meta := &metav1.ObjectMeta{ResourceVersion: "1", Generation: -1, ManagedFields: []metav1.ManagedFieldsEntry{{Operation: "x"}, {}}}

@@ -45,7 +45,6 @@ func TestIs(t *testing.T) {
 	}
 }
 
-// TestSamples checks that each kind has samples whose text and values are ordered differently.
 func TestSamples(t *testing.T) {
 	t.Parallel()
 	for _, k := range Kinds() {
@@ -68,7 +67,6 @@ func TestSamples(t *testing.T) {
 	}
 }
 
-// TestSpellings checks that spellings have the same value.
 func TestSpellings(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -11,9 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// TestBody checks the messages of errors. Those until 1.33 follow ErrorBody in
-// k8s.io/apimachinery/pkg/util/validation/field/errors.go of 0.33; later ones are also compared with
-// the linked release.
+// The messages until 1.33 follow ErrorBody in k8s.io/apimachinery/pkg/util/validation/field/errors.go of 0.33; later
+// ones are also compared with the linked release.
 func TestBody(t *testing.T) {
 	t.Parallel()
 	path := field.NewPath("x")
@@ -58,7 +57,6 @@ func TestBody(t *testing.T) {
 	}
 }
 
-// TestBodyTypes compares the strings of all types of errors with the linked release.
 func TestBodyTypes(t *testing.T) {
 	t.Parallel()
 	path := field.NewPath("x")

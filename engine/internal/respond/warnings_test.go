@@ -35,7 +35,6 @@ func TestWarningsSent(t *testing.T) {
 	}
 }
 
-// TestWarningsEnd checks that the number of warnings is limited, as in the server.
 func TestWarningsEnd(t *testing.T) {
 	t.Parallel()
 	w := &Warnings{}

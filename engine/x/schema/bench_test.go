@@ -25,7 +25,6 @@ type benchCase struct {
 	obj, old map[string]any
 }
 
-// benchCases returns an ordinary object, and the largest valid objects of some CRDs in the corpus.
 func benchCases(b *testing.B) []benchCase {
 	own := benchCase{name: "own", subject: parseSubject(b, ordinarySchema), obj: parse(b, ordinaryObject).(map[string]any)}
 	largest := map[string]benchCase{"httproutes": {}, "gateways": {}, "nodepools": {}, "hostedclusters": {}}
@@ -94,7 +93,6 @@ func BenchmarkValidateUpdate(b *testing.B) {
 	}
 }
 
-// BenchmarkRejected validates an update that makes a value invalid.
 func BenchmarkRejected(b *testing.B) {
 	for _, c := range benchCases(b) {
 		s := c.subject

@@ -17,7 +17,6 @@ import (
 	"github.com/celadon-cel/celadon/internal/testing/level"
 )
 
-// TestCorpus compares results for real CRDs with valid and corrupted objects.
 func TestCorpus(t *testing.T) {
 	folders := corpus.Folders(t)
 	mutants := 1
@@ -46,7 +45,6 @@ func TestCorpus(t *testing.T) {
 	t.Logf("%d cases, %d objects, %d comparisons", cases, objects, compared)
 }
 
-// compareCase compares a case's objects and mutations of them.
 func compareCase(t *testing.T, s *subject, c corpus.Case, random *rand.Rand, mutants int) (objects int) {
 	name := c.CRD + " " + c.Version
 	one := func(obj, old map[string]any) {
@@ -76,7 +74,6 @@ func compareCase(t *testing.T, s *subject, c corpus.Case, random *rand.Rand, mut
 	return objects
 }
 
-// mutate makes one random change in an object.
 func mutate(obj map[string]any, random *rand.Rand) {
 	var at any = obj
 	for {
@@ -147,8 +144,7 @@ func mutant(v any, siblings []any, random *rand.Rand) any {
 	return map[string]any{}
 }
 
-// compareSamples compares objects generated from the schemas of all CRDs, including those without
-// cases.
+// Some CRDs have no cases.
 func compareSamples(t *testing.T, folder string, random *rand.Rand) (objects int) {
 	err := filepath.WalkDir(filepath.Join(folder, "crds"), func(path string, _ fs.DirEntry, err error) error {
 		if err != nil || filepath.Ext(path) != ".yaml" {
@@ -177,7 +173,7 @@ func compareSamples(t *testing.T, folder string, random *rand.Rand) (objects int
 	return objects
 }
 
-// corpusSubject returns the subject of a case, or nil if its CRD does not have the version.
+// corpusSubject returns nil if the CRD of the case does not have the version.
 func corpusSubject(t testing.TB, known map[string]*subject, folder string, c corpus.Case) *subject {
 	t.Helper()
 	key := c.CRD + " " + c.Version

@@ -9,8 +9,6 @@ import (
 	"k8s.io/kube-openapi/pkg/validation/strfmt"
 )
 
-// TestFormatsUpstream compares which formats a server checks with the linked release, for all
-// formats in the table and some others.
 func TestFormatsUpstream(t *testing.T) {
 	t.Parallel()
 	formats := []string{"", "int32", "int64", "float", "double", "date-time", "date-", "Date", "x"}

@@ -11,8 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/json"
 )
 
-// A source makes schemas and values from bytes. After the last byte, it always takes the first
-// choice, which is the simplest.
+// A source makes schemas and values from bytes. After the last byte, it always takes the first choice, which is the
+// simplest.
 type source struct{ data []byte }
 
 func (s *source) n(n int) int {
@@ -37,7 +37,6 @@ func (s *source) scalar() any {
 	return pick[any](s, "a", int64(1), "aaa", int64(2), true, 1.5, nil, "", "b", int64(-1), 2.0, "1.2.3.4", int64(65), "A", 1.0, false, int64(1<<40), 1e19, "2024-01-02T03:04:05Z", -0.5, "\xff", "\ufffd")
 }
 
-// value returns a value that mostly fits the schema.
 func (s *source) value(p *apiextensionsv1.JSONSchemaProps, depth int) any {
 	if p == nil || depth == 0 || s.rarely() {
 		p = &apiextensionsv1.JSONSchemaProps{Type: pick(s, "", "object", "array")}
@@ -91,7 +90,6 @@ func (s *source) object(p *apiextensionsv1.JSONSchemaProps, depth int) map[strin
 	return obj
 }
 
-// old returns a possible old value of v.
 func (s *source) old(v any) any {
 	v = runtime.DeepCopyJSONValue(v)
 	if s.n(3) == 2 {
@@ -151,7 +149,7 @@ func (s *source) schema(depth int) *apiextensionsv1.JSONSchemaProps {
 	return p
 }
 
-// checks adds one or two checks, which may not fit the type.
+// The checks may not fit the type.
 func (s *source) checks(p *apiextensionsv1.JSONSchemaProps) {
 	for range 1 + s.n(2) {
 		limit, bound := int64(s.n(4)), pick(s, 1, 2, 1.5, 0, -1, 0.5, 1e300, 1<<53)
@@ -241,7 +239,6 @@ func (s *source) logic(p *apiextensionsv1.JSONSchemaProps, depth int) {
 	}
 }
 
-// resource mostly returns a schema as in CRDs.
 func (s *source) resource() *apiextensionsv1.JSONSchemaProps {
 	if s.rarely() {
 		return s.schema(3)
@@ -254,7 +251,6 @@ func (s *source) resource() *apiextensionsv1.JSONSchemaProps {
 	return p
 }
 
-// agree compares the results for the schema and the values that data encodes.
 func agree(t testing.TB, data []byte) (compared int) {
 	in := &source{data}
 	props := in.resource()

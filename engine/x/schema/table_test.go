@@ -7,7 +7,6 @@ import (
 	"testing"
 )
 
-// keywords are schemas with one or a few keywords.
 var keywords = strings.Split(strings.TrimSpace(`
 {}
 {"type":"string"}
@@ -80,7 +79,7 @@ var keywords = strings.Split(strings.TrimSpace(`
 {"type":"object","properties":{"IMPORTANT!x":{"type":"string"}},"anyOf":[{"properties":{"IMPORTANT!x":{"type":"string"},"y":{"type":"string"}}},{"required":["z"]}]}
 `), "\n")
 
-// around are schemas that contain others: %[1]s and %[2]s.
+// %[1]s and %[2]s are other schemas.
 var around = strings.Split(strings.TrimSpace(`
 %[1]s
 {"type":"object","properties":{"x":%[1]s,"a":%[2]s},"required":["a"]}
@@ -189,7 +188,6 @@ func TestKeywords(t *testing.T) {
 	t.Logf("%d comparisons", total)
 }
 
-// TestNumbers compares results for numbers near all limits.
 func TestNumbers(t *testing.T) {
 	t.Parallel()
 	var numbers []any
@@ -218,7 +216,6 @@ func TestNumbers(t *testing.T) {
 	}
 }
 
-// TestFormats compares all formats for strings that are valid or nearly valid.
 func TestFormats(t *testing.T) {
 	t.Parallel()
 	formats := strings.Fields(`bsonobjectid uri email hostname ipv4 ipv6 cidr mac uuid uuid3 uuid4 uuid5 isbn isbn10 isbn13

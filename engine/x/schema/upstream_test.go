@@ -29,7 +29,6 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// A subject is a schema compiled by Celadon and by the API server's code.
 type subject struct {
 	ours       *Schema
 	written    *apiextensionsv1.JSONSchemaProps
@@ -88,7 +87,6 @@ func parse(t testing.TB, text string) any {
 	return v
 }
 
-// lines formats all parts of the errors and sorts them.
 func lines(errs field.ErrorList) []string {
 	var out []string
 	for _, err := range errs {
@@ -106,8 +104,8 @@ func (s *subject) diff(what string, want, got any) string {
 	return fmt.Sprintf("%s (-server +ours):\n%s", what, cmp.Diff(want, got))
 }
 
-// errors compares sets of errors. Of several errors with the same text, the server keeps the first
-// in the order of a map, so want is called repeatedly.
+// Of several errors with the same text, the server keeps the first in the order of a map, so want is called
+// repeatedly.
 func (s *subject) errors(what string, want func() field.ErrorList, got field.ErrorList) (d string) {
 	for range 50 {
 		if d = s.diff(what, lines(want()), lines(got)); d == "" {
@@ -118,8 +116,6 @@ func (s *subject) errors(what string, want func() field.ErrorList, got field.Err
 	return d
 }
 
-// value compares the validation of a value with the server's, in a create and in an update. For an
-// object, it also compares an update of the status, and the checks of the method object.
 func (s *subject) value(value, old any) string {
 	before := fmt.Sprintf("%#v", value)
 	d := s.errors("create", func() field.ErrorList {
@@ -151,7 +147,6 @@ func (s *subject) statusUpdate(obj map[string]any, old any) string {
 	}, s.ours.Property("status").ValidateUpdate(path, value, oldObj["status"]))
 }
 
-// object compares the preparation of a whole object and the validation of its lists.
 func (s *subject) object(obj map[string]any) string {
 	want := lines(listtype.ValidateListSetsAndMaps(nil, s.structural, obj))
 	d := s.diff("list types", want, lines(s.ours.ListTypes(nil, obj)))
@@ -164,8 +159,8 @@ func (s *subject) object(obj map[string]any) string {
 	return d + s.settled(obj) + s.embedded(obj)
 }
 
-// settled checks that the server's own code does not change an object that it prepared before, not
-// even if a root field was removed and then defaulted.
+// The server's own code must not change an object that it prepared before, not even if a root field was removed and
+// then defaulted.
 func (s *subject) settled(obj map[string]any) (d string) {
 	if !s.ours.Settled() {
 		return ""
@@ -197,7 +192,6 @@ func (s *subject) prepare(obj map[string]any, what Preparation) (map[string]any,
 	return obj, unknown
 }
 
-// sharing checks that the object itself is returned if nothing changed.
 func (s *subject) sharing(obj, got map[string]any) string {
 	same := reflect.ValueOf(obj).Pointer() == reflect.ValueOf(got).Pointer()
 	return s.diff("is the object itself", reflect.DeepEqual(obj, got), same)

@@ -11,8 +11,8 @@ import (
 	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 )
 
-// TestVersions checks the errors of values in minor versions. The engine's TestKubeVersions has more
-// cases. The messages come from kube-openapi and k8s.io/apimachinery in each release.
+// The engine's TestKubeVersions has more cases. The messages come from kube-openapi and k8s.io/apimachinery in each
+// release.
 func TestVersions(t *testing.T) {
 	t.Parallel()
 	const date = `"2024-01-01"`
