@@ -79,7 +79,6 @@ func (w *write) changedStatus() field.ErrorList {
 	return w.changed(w.version.status, path, status, w.old.Object["status"])
 }
 
-// changed validates v against s. If the write is ratcheted, errors in unchanged values are ignored.
 func (w *write) changed(s *schema.Schema, path *field.Path, v, old any) field.ErrorList {
 	if !w.ratcheted() {
 		return w.decided(s.Validate(path, v))
@@ -131,14 +130,13 @@ func (w *write) listTypes() field.ErrorList {
 	return errs
 }
 
-// plainMetadata reports whether the metadata is known to be plain and valid on its own. If it returns false, the
-// metadata may still be valid.
+// plainMetadata does not compare the metadata with the old object's. A false result may be wrong.
 func (w *write) plainMetadata() bool {
 	meta, ok := w.obj.Object["metadata"].(map[string]any)
 	return ok && plainMetadata(meta) && validMetadata(meta, w.engine.info.Namespaced)
 }
 
-// unchangedMetadata may return false although the metadata is unchanged.
+// A false result may be wrong.
 func (w *write) unchangedMetadata() bool {
 	meta, _ := w.obj.Object["metadata"].(map[string]any)
 	old, ok := w.old.Object["metadata"].(map[string]any)
@@ -157,8 +155,7 @@ func (w *write) unchangedMetadata() bool {
 
 const rulesSkipped = "some validation rules were not checked because the object was invalid; correct the existing errors to complete validation"
 
-// rules runs the rules, unless earlier errors show that the object does not have the types and sizes that rules rely
-// on.
+// Rules rely on the types and sizes that earlier checks establish.
 func (w *write) rules(earlier field.ErrorList) {
 	if w.version.rules().root == nil {
 		return

@@ -60,7 +60,7 @@ func (e *Engine) coerce(obj map[string]any, v *crdVersion, c coercion) (coerced 
 	return withMetadata(coerced, obj, meta), unknown, nil
 }
 
-// withMetadata does not modify original. If meta is nil, it returns coerced unchanged.
+// withMetadata does not modify original.
 func withMetadata(coerced, original, meta map[string]any) map[string]any {
 	if meta == nil {
 		return coerced
@@ -110,7 +110,7 @@ func (c coercion) body(obj map[string]any, v *crdVersion) (coerced map[string]an
 	return coerced, unknown, nil
 }
 
-// withoutFields returns the fields that an object keeps if its version is not in the CRD.
+// An object keeps these fields if its version is not in the CRD.
 func withoutFields(obj map[string]any) (left map[string]any, unknown []string) {
 	left = map[string]any{}
 	for _, name := range slices.Sorted(maps.Keys(obj)) {
@@ -191,7 +191,7 @@ func (e *Engine) endpoint(obj map[string]any) *crdVersion {
 	return nil
 }
 
-// preferred returns the served version that clients use by default, or "".
+// preferred returns the version that clients use by default, or "".
 func (e *Engine) preferred() string {
 	if len(e.info.Served) == 0 {
 		return ""
@@ -238,7 +238,6 @@ func checkTypes(path string, v any) error {
 	return fmt.Errorf("%s: Go type %T in the request's object (want a type that engine.Decode returns: map[string]any, []any, string, int64, float64, bool, or nil)", path, v)
 }
 
-// stored returns the old object as the server reads it from storage in version v.
 func (e *Engine) stored(ctx context.Context, old map[string]any, v *crdVersion) (map[string]any, error) {
 	if !schema.Decoded(old) {
 		return nil, checkTypes("", old)

@@ -64,7 +64,6 @@ func (e *Engine) wrongKind(obj map[string]any) error {
 	return fmt.Errorf("object: got %s, kind %s: want %s in one of the versions %v", asString(obj["apiVersion"]), asString(obj["kind"]), e.info.GroupKind, e.info.Versions)
 }
 
-// A conversionError is a conversion that the server rejects.
 type conversionError struct{ error }
 
 func (e conversionError) Unwrap() error { return e.error }

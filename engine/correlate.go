@@ -45,7 +45,6 @@ func (f *frame) same() bool {
 // Only the nodes above an allOf can ratchet its errors.
 func (fs frames) allOf() frame { return frame{parent: fs[len(fs)-1].parent} }
 
-// s is the schema of the field or map value.
 func (fs frames) field(name string, s *schema.Structural) frame {
 	f := &fs[len(fs)-1]
 	child := frame{parent: f.parent}

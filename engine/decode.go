@@ -35,7 +35,6 @@ type decodeFailure struct {
 	why    error
 }
 
-// decode returns duplicate keys in strict.
 func (e *Engine) decode(req *Request) (obj map[string]any, strict []StrictError, failed *decodeFailure, err error) {
 	body := req.Raw
 	if body == nil {

@@ -157,8 +157,6 @@ func (c *compiler) newSchema(source *apiextensionsv1.CustomResourceValidation, p
 	return &versionSchema{source, spine, values, c.decls.FromSchema(spine, types.ResourceRoot)}, nil
 }
 
-// valuesOf returns the compiled schema for validating values and the structural schema from which everything else is
-// derived.
 func valuesOf(source *apiextensionsv1.CustomResourceValidation, preserve bool, by server) (*schema.Schema, *structuralschema.Structural, error) {
 	read := structural.Of
 	if preserve {

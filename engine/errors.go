@@ -138,7 +138,6 @@ func catch[T any](result *T, err *error) {
 	}
 }
 
-// bugOf accepts a nil rule. p is a recovered value or an internal error of the evaluator.
 func bugOf(rule *RuleRef, p any) *InternalError {
 	switch p := p.(type) {
 	case *InternalError:

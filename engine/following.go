@@ -93,14 +93,13 @@ func (n *ruleNode) find(ref *RuleRef) *compiledRule {
 	return nil
 }
 
-// openPaths are the paths in an object whose values may still change.
 type openPaths struct {
 	paths  []string // flat, see flatPath
 	update bool
 	reads  map[*compiledRule][]string
 }
 
-// blocks reports whether the result of a rule for the value at a path may depend on an open path.
+// The result of a rule may depend on an open path.
 func (o *openPaths) blocks(rule *compiledRule, path string) bool {
 	at := flatPath(path)
 	if o.update {

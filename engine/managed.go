@@ -19,8 +19,8 @@ import (
 // all fields that an object has on the server. On create, these include fields that only the server sets. On update,
 // the engine must find out whether the server's field manager changes managedFields.
 
-// metadataOnServer returns fields of metadata that the object has on the server while rules run, but not here, if
-// rules may see them. On create, the values are arbitrary.
+// metadataOnServer returns fields of metadata that the object has on the server while rules run, but not here. On
+// create, the values are arbitrary.
 func (w *write) metadataOnServer() map[string]any {
 	if w.old != nil {
 		if fields, ok := w.managed(); ok {
@@ -51,7 +51,7 @@ func (n *ruleNode) readsMetadata() bool {
 func (w *write) seesManaged() bool { return !w.unmanaged && w.readsMetadata() }
 
 // managed returns the managedFields that the object has on the server while the rules of an update run: the old ones
-// if the field manager finds no change, and different entries otherwise. It returns false if no rule sees them.
+// if the field manager finds no change, and different entries otherwise.
 func (w *write) managed() (fields any, ok bool) {
 	if !w.seesManaged() {
 		return nil, false
@@ -79,7 +79,6 @@ func unmanaged(given map[string]any, old *unstructured.Unstructured) bool {
 	return old.GetResourceVersion() == "" || !noted(given, meta)
 }
 
-// noted reports whether an object has fields whose managers the server tracks.
 func noted(object, meta map[string]any) bool {
 	for name := range object {
 		if name != "apiVersion" && name != "kind" && name != "metadata" {
@@ -89,10 +88,9 @@ func noted(object, meta map[string]any) bool {
 	return slices.ContainsFunc(ownedMetadata, func(name string) bool { return meta[name] != nil })
 }
 
-// ownedMetadata lists the fields of metadata whose managers the server tracks.
+// The server tracks the managers of these fields.
 var ownedMetadata = []string{"labels", "annotations", "finalizers", "ownerReferences"}
 
-// The order of finalizers and of owners does not matter.
 func sameOwnedMetadata(obj, old map[string]any) bool {
 	is, _ := obj["metadata"].(map[string]any)
 	was, _ := old["metadata"].(map[string]any)
@@ -124,7 +122,6 @@ func itemsOf(list []any) map[string]bool {
 	return items
 }
 
-// completeMetadata sets the metadata that the object has on the server, until restore is called.
 func (w *write) completeMetadata() (restore func()) {
 	fields := w.metadataOnServer()
 	if fields == nil {
@@ -160,7 +157,6 @@ func (s server) sameStatusOwners(v *crdVersion, sent, old map[string]any) bool {
 	return changes.ExcludeFields(fieldpath.NewSet(fieldpath.MakePathOrDie("spec"))).IsSame()
 }
 
-// typed returns the fields of an object other than metadata as the field manager of the version reads them.
 func (s server) typed(as typed.ParseableType, schema *structuralschema.Structural, obj map[string]any) (*typed.TypedValue, error) {
 	if !s.has(managedPartialKeys) && lacksKeys(schema, obj) {
 		return nil, errors.New("an element of a list of type map lacks a key")

@@ -102,7 +102,6 @@ func (w *write) dedupOwners() {
 	w.warnings.Add(".metadata.ownerReferences contains duplicate entries" + when + "; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: " + strings.Join(dropped, ", "))
 }
 
-// warnOfFinalizers warns of new finalizers whose names are invalid or may conflict with finalizers of other writers.
 func (s server) warnOfFinalizers(u, old *unstructured.Unstructured, warnings *respond.Warnings) {
 	if !s.has(finalizerWarnings) || !hasMetadata(u, "finalizers") {
 		return

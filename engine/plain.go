@@ -14,7 +14,7 @@ import (
 
 const generation = "generation"
 
-// plainMetadata may return false for plain metadata.
+// A false result may be wrong.
 func plainMetadata(v any) bool {
 	m, ok := v.(map[string]any)
 	if !ok {
@@ -102,7 +102,7 @@ func canonicalTime(s string) bool {
 	return err == nil && !t.IsZero()
 }
 
-// validMetadata reports whether plain metadata is valid on create. A false result may be wrong.
+// A false result may be wrong.
 func validMetadata(m map[string]any, namespaced bool) bool {
 	name, _ := m["name"].(string)
 	namespace, hasNamespace := m["namespace"].(string)

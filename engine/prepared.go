@@ -116,8 +116,7 @@ func (p *Prepared) RunRules(ctx context.Context) (results []RuleResult, causes [
 	return tally.results(), p.version.rules().server.causes(run.findings), err
 }
 
-// run runs the rules that do not depend on open paths. The error is as for RunRules. The caller must call done on the
-// result, which is never nil.
+// The error is as for RunRules. The caller must call done on the result, which is never nil.
 func (p *Prepared) run(ctx context.Context, t *tally, open *openPaths) (*run, error) {
 	run := p.version.rules().run(ctx, p.budget, t)
 	run.warn = func(string) {} // the tally records ratcheted errors

@@ -23,7 +23,7 @@ type compiledRule struct {
 	compileErr string
 	// message is nil if messageExpression is not set or did not compile.
 	message *expr.Expr
-	// fieldPath is normalized. It is empty if the rule does not set fieldPath.
+	// fieldPath is normalized.
 	fieldPath string
 	optional  bool
 }

@@ -145,7 +145,6 @@ var noScale = minors.Texts{
 	{In: minors.Since(38), Text: `no kind is registered for the type v1.Scale in scheme "pkg/runtime/scheme.go:110"`},
 }
 
-// With fieldValidation Warn, strictScale adds the errors as warnings.
 func (w *write) strictScale(strict []error) (rejected bool) {
 	directive := w.req.fieldValidation()
 	if len(strict) == 0 || directive == metav1.FieldValidationIgnore {
@@ -161,7 +160,6 @@ func (w *write) strictScale(strict []error) (rejected bool) {
 	return false
 }
 
-// scaledTo does not validate the result.
 func scaledTo(old map[string]any, replicas int32, spec, status string, selector *string) (map[string]any, *metav1.Status) {
 	_, _, err := unstructured.NestedInt64(old, scaleFields(spec)...)
 	if err == nil {

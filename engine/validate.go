@@ -96,8 +96,7 @@ type write struct {
 	obj, old *unstructured.Unstructured
 	// kind is the kind of the object that was sent, which messages name. A status update keeps the kind of the old
 	// object.
-	kind runtimeschema.GroupKind
-	// unmanaged is set if the server tracks no managers of the old object.
+	kind          runtimeschema.GroupKind
 	unmanaged     bool
 	ownersChanged bool
 	// unprepared is set if storage may add defaults that the object does not have yet.
@@ -111,7 +110,6 @@ type write struct {
 	unknown  *WorkLimitError
 }
 
-// prepare performs the steps of the server's handler and store that precede the checks.
 func (w *write) prepare() error {
 	if w.req.Subresource == scaleSubresource {
 		return w.prepareScale()
@@ -126,7 +124,7 @@ func (w *write) prepare() error {
 	return w.update()
 }
 
-// receive decodes the object, with its status if whole is set, and checks its identity.
+// receive decodes the status also if whole is set.
 func (w *write) receive(whole bool) error {
 	obj, strict, failed, err := w.engine.received(&w.req, whole)
 	if err != nil {
@@ -213,7 +211,6 @@ const (
 	nameMismatch      = "the name of the object (%s) does not match the name on the URL (%s)"
 )
 
-// checkIdentity checks the object's namespace and name against the URL, and sets the namespace.
 func (w *write) checkIdentity() (rejected bool) {
 	namespace := ""
 	if w.engine.info.Namespaced {
@@ -256,8 +253,7 @@ func (w *write) update() error {
 	return nil
 }
 
-// readOld sets the old object to the form in which the server reads it. The write is rejected if the server rejects
-// its conversion.
+// readOld sets the old object to the form in which the server reads it.
 func (w *write) readOld() error {
 	old, err := w.engine.stored(w.ctx, w.req.OldObject, w.version)
 	if err != nil {

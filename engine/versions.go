@@ -48,7 +48,6 @@ var (
 	managedCleared = minors.Until(37) // k8s.io/apimachinery/pkg/util/managedfields/internal/fieldmanager.go, UpdateNoErrors
 )
 
-// A server is the API server of a minor version.
 type server int
 
 func (s server) has(in minors.Range) bool { return in.Include(int(s)) }

@@ -15,7 +15,7 @@ type Interner struct {
 
 	decls map[string]*Decl // nil: do not share
 	ids   map[*Decl]uint64
-	key   []byte // reused by fingerprint
+	key   []byte // buffer for fingerprint
 }
 
 // NewInterner returns an Interner for the newest version.

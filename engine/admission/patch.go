@@ -37,8 +37,7 @@ func additions(o object, defaulted map[string]any) ([]operation, bool) {
 }
 
 type patch struct {
-	ops []operation
-	// bytesLeft is the rest of maxPatch.
+	ops       []operation
 	at        []string
 	bytesLeft int
 }
@@ -97,7 +96,6 @@ func (p *patch) emit(op string, value any) {
 	p.ops = append(p.ops, operation{op, path.String(), value})
 }
 
-// spend stops as soon as bytesLeft is negative.
 func (p *patch) spend(value any) {
 	switch value := value.(type) {
 	case map[string]any:

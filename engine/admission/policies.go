@@ -103,7 +103,7 @@ func policyRequest(req *admissionv1.AdmissionRequest) (*policy.Request, error) {
 	return out, err
 }
 
-// equivalents returns the other served versions of a custom resource, for policies with matchPolicy: Equivalent.
+// For policies with matchPolicy: Equivalent.
 func (s *Set) equivalents(ctx context.Context, req *policy.Request) (all []policy.Equivalent) {
 	crd := s.lookup(req.Kind)
 	if crd == nil {

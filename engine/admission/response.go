@@ -113,7 +113,6 @@ func (s *Set) undecided(d *Decision, why, noted string) *Decision {
 	return d
 }
 
-// bounded returns a Status that is small enough to send.
 func bounded(status *metav1.Status) *metav1.Status {
 	n, whole := sendableCauses(status)
 	if whole {
@@ -130,7 +129,6 @@ func bounded(status *metav1.Status) *metav1.Status {
 	return &out
 }
 
-// complete reports whether all causes and the whole message can be sent.
 func sendableCauses(status *metav1.Status) (n int, complete bool) {
 	if status.Details == nil {
 		return 0, len(status.Message) <= maxDetails

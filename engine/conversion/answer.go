@@ -89,7 +89,7 @@ func restoreMetadata(in, out map[string]any) error {
 	return nil
 }
 
-// Labels and annotations are validated in chunks, until there are enough errors.
+// Validation continues in chunks until there are enough errors.
 const (
 	textChunk     = 1000
 	maxTextErrors = 100

@@ -77,7 +77,6 @@ func (b *batcher) lead(ctx context.Context, key string) {
 	b.send(ctx, batch, &slow)
 }
 
-// slow counts the objects that timed out on their own.
 func (b *batcher) send(ctx context.Context, batch []*batched, slow *int) {
 	qs := make([]engine.Conversion, len(batch))
 	for i, r := range batch {

@@ -112,7 +112,6 @@ func (a *answer) read(codec runtime.Codec, into runtime.Object) error {
 
 const maxText = 2048
 
-// The error is the Status in the body, if there is one.
 func (a *answer) rejection(codec runtime.Codec, text bool) error {
 	message := "unknown"
 	if text {

@@ -27,7 +27,7 @@ func Reviews(send func(ctx context.Context, review []byte) (answer []byte, err e
 	return single(exchangeBy(send))
 }
 
-// An exchange converts objects of one kind with one review. Its errors are of type *Error.
+// The errors of an exchange are of type *Error.
 type exchange func(context.Context, []engine.Conversion) ([]map[string]any, error)
 
 func single(do exchange) *Converter {

@@ -51,9 +51,8 @@ func (w Webhook) Converter() (*Converter, error) {
 
 type client struct {
 	Webhook
-	codec runtime.Codec
-	http  *http.Client
-	// slow counts timeouts; waiting counts conversions in progress.
+	codec         runtime.Codec
+	http          *http.Client
 	slow, waiting atomic.Int64
 	answered      atomic.Bool // the webhook has sent a response, valid or not
 	late          *Error

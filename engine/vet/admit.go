@@ -31,8 +31,7 @@ type admission struct {
 	dropped  []Need
 	// undecided is set if a rule on a default needs too much work, or if a rule was not compiled and there are other
 	// errors.
-	undecided *engine.WorkLimitError
-	// complex is the reason why a rule was not compiled.
+	undecided    *engine.WorkLimitError
 	complex      *celenv.ComplexError
 	compiler     *compiler
 	reestimators []*reestimator
@@ -63,7 +62,7 @@ func newAdmission(ctx context.Context, crd, old *apiextensions.CustomResourceDef
 	return a
 }
 
-// errPanics is the error for a CRD whose validation makes the API server panic.
+// Validating some CRDs makes the API server panic.
 var errPanics = errors.New("This request caused apiserver to panic. Look in the logs for details.") //lint:ignore ST1005 the server's text
 
 type panicsAt struct{ engine.Cause }
@@ -77,7 +76,7 @@ func (a *admission) panics(r *rule, part, why string) error {
 	return &panicsAt{a.cause(err, why)}
 }
 
-// run collects all errors in a.errs. It returns an error that wraps errPanics if the server would panic.
+// run collects errors of the CRD in a.errs. It returns an error that wraps errPanics if the server would panic.
 func (a *admission) run() error {
 	errs, err := a.ownErrors()
 	if err == nil && a.leaveUnreadable(errs) {
@@ -142,8 +141,7 @@ func (a *admission) leaveUnreadable(errs field.ErrorList) bool {
 	return found
 }
 
-// withoutRules returns the errors that the server finds in the CRD without rules, or errPanics if its function
-// panics.
+// withoutRules returns errPanics if the server's function panics.
 func (a *admission) withoutRules() (errs field.ErrorList, err error) {
 	defer func() {
 		if recover() != nil {
@@ -202,8 +200,6 @@ func withoutBuild(errs field.ErrorList, u *unit) field.ErrorList {
 
 const identicalDetail = "per-version schemas may not all be set to identical values (top-level validation should be used instead)"
 
-// restore replaces the values of errors that show schemas without rules, and drops errors that occur only without
-// rules.
 func (a *admission) restore(errs field.ErrorList) field.ErrorList {
 	kept := errs[:0]
 	for _, err := range errs {

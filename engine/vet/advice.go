@@ -29,11 +29,10 @@ type Advice struct {
 type advisor struct {
 	perRule, perSchema uint64
 	rules              []*rule
-	// others are the other versions whose estimates must fit.
-	others []*reestimator
-	byPath map[string]*bound
-	ofRule map[*rule]*dependence
-	prices map[string]price
+	others             []*reestimator
+	byPath             map[string]*bound
+	ofRule             map[*rule]*dependence
+	prices             map[string]price
 }
 
 func (a *admission) newAdvisor(u *unit) *advisor {
@@ -56,7 +55,6 @@ func (a *admission) newAdvisor(u *unit) *advisor {
 	return ad
 }
 
-// floor holds the smallest values that are tried for a bound.
 type floor struct{ items, length int64 }
 
 // Values that leave room for real objects come first.
@@ -142,7 +140,6 @@ func (ad *advisor) overLimit() (exceeding []*rule) {
 	return exceeding
 }
 
-// The bounds that affect the most rules come first.
 func (ad *advisor) candidates() (missing, declared []*bound) {
 	uses := map[*bound]int{}
 	for _, r := range ad.overLimit() {
@@ -213,8 +210,7 @@ func (ad *advisor) choose(minimums values, list []*bound) (best values) {
 	return ad.raise(set)
 }
 
-// raise sets the bounds of set in turn to their next round value until no bound can be raised further. It modifies
-// set.
+// raise modifies set.
 func (ad *advisor) raise(set values) values {
 	list := slices.SortedFunc(maps.Keys(set), func(x, y *bound) int { return cmp.Compare(x.path, y.path) })
 	for len(list) > 0 {

@@ -14,7 +14,6 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// A bound can be present in the schema or missing.
 type bound struct {
 	path string // "spec.hosts[*]"
 	// field is the path of the value's schema props in the CRD.
@@ -24,8 +23,7 @@ type bound struct {
 	// assumed is the size that the estimate uses for a missing bound; 0 if the bound is declared.
 	assumed  int64
 	declared int64
-	// minimum is the smallest value that can be set.
-	minimum int64
+	minimum  int64
 	// bytes is the number of units of the estimate for a unit of the bound.
 	bytes int64
 }
@@ -59,7 +57,6 @@ func (b *bound) of(d *types.Decl) *bound {
 	return b
 }
 
-// If no keyword bounds the value in the vetted version, ofAny uses the declarations of other versions.
 func (b *bound) ofAny(d *types.Decl, others []*reestimator) *bound {
 	found := b.of(d)
 	for _, o := range others {
@@ -88,7 +85,6 @@ func (ad *advisor) intern(b *bound) *bound {
 	return b
 }
 
-// of records which sizes the estimator requests.
 func (ad *advisor) of(r *rule) *dependence {
 	if d := ad.ofRule[r]; d != nil {
 		return d
@@ -134,7 +130,6 @@ func (ad *advisor) of(r *rule) *dependence {
 	return d
 }
 
-// b or an ancestor of b must have the path.
 func (b *branch) above(path string) *branch {
 	for b.objectPath() != path {
 		b = b.parent
@@ -142,7 +137,6 @@ func (b *branch) above(path string) *branch {
 	return b
 }
 
-// assumed returns the size that the estimate uses for a list or map without a bound.
 func (b *branch) assumed() int64 {
 	node, err := b.structuralNode()
 	if err != nil {
@@ -190,8 +184,7 @@ type price struct{ total, message uint64 }
 
 func (p price) all() uint64 { return cost.Add(p.total, p.message) }
 
-// price returns the cost of a rule if set is applied, in the version where it is largest. Results are cached by the
-// bounds that affect the rule.
+// price returns the cost in the version where it is largest.
 func (ad *advisor) price(r *rule, set values) price {
 	if len(set) == 0 && len(ad.others) == 0 {
 		return price{r.total, r.message.estimate()}

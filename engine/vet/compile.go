@@ -24,15 +24,14 @@ type compiled struct {
 	// detail is the server's error for a rejected expression, or the reason why the server panics; "" if accepted.
 	detail   string
 	rejected bool
-	// panics is set if the server's checker or planner panics.
-	panics  bool
-	usesOld bool
-	cost    cost.Estimate
-	ast     *cel.Ast
-	env     *cel.Env
-	key     expr.Key
-	base    *celenv.Env // that env extends
-	since   int         // the result of lowestMinor if it is known
+	panics   bool
+	usesOld  bool
+	cost     cost.Estimate
+	ast      *cel.Ast
+	env      *cel.Env
+	key      expr.Key
+	base     *celenv.Env // that env extends
+	since    int         // the result of lowestMinor if it is known
 }
 
 func (x *compiled) accepted() bool { return x != nil && !x.rejected }
@@ -106,7 +105,6 @@ func (x *compiled) reject(why *expr.Rejection) {
 	}
 }
 
-// plan returns errPanics if the planner panics.
 func plan(env *cel.Env, checked *cel.Ast) (err error) {
 	defer func() {
 		if recover() != nil { // only upstream's function can panic here

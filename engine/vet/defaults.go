@@ -103,7 +103,7 @@ func (b *branch) runsOn(value any) bool {
 	})
 }
 
-// errorPaths holds the API server's errors except errors of rules.
+// errorPaths does not hold errors of rules.
 type errorPaths []schemaError
 
 func (e errorPaths) below(path string) bool {

@@ -47,8 +47,7 @@ func unknownKeys(raw []byte) []UnknownKey {
 	return w.keys
 }
 
-// schemaType removes pointers from t. decodesItself is set for the types that hold a schema or another value; the
-// result is then the type of the schema.
+// The types that hold a schema or another value decode themselves; the result is then the type of the schema.
 func schemaType(t reflect.Type) (_ reflect.Type, decodesItself bool) {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -80,8 +79,7 @@ func (t fieldTable) of(of reflect.Type) map[string]reflect.Type {
 	return fields
 }
 
-// part returns the type of a value in a map, of an item of a list (without a name), or of a field of a struct. It is
-// any for an unknown field.
+// The name is "" for an item of a list. The result is any for an unknown field.
 func (t fieldTable) part(of reflect.Type, name string) reflect.Type {
 	of, decodesItself := schemaType(of)
 	switch {
@@ -147,7 +145,6 @@ func CorrectKeys(raw []byte, keys []UnknownKey) []byte {
 
 func (k UnknownKey) isMisspelled() bool { return k.Known != "" }
 
-// addKeys adds the unknown keys and the causes that would follow once the keys are corrected.
 func (r *Report) addKeys(ctx context.Context, raw []byte, cfg Config) error {
 	if cfg.Stored || r.Undecided != nil {
 		return nil
@@ -174,7 +171,6 @@ func (r *Report) addKeys(ctx context.Context, raw []byte, cfg Config) error {
 	return nil
 }
 
-// original returns the path of a field of the corrected CRD in the CRD itself.
 func (r *Report) original(field string) string {
 	steps, err := engine.ParsePath(field)
 	if err != nil {

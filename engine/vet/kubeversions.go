@@ -73,8 +73,7 @@ func (a *admission) kubeVersions(crd *apiextensionsv1.CustomResourceDefinition) 
 	return list, nil
 }
 
-// raiseMinimum raises MinKubeVersion above the versions in KubeVersions that reject the CRD, to the next version that
-// is known to accept it.
+// raiseMinimum raises MinKubeVersion above the versions in KubeVersions that reject the CRD.
 func (r *Report) raiseMinimum() {
 	lowest, err := types.ParseVersion(r.MinKubeVersion)
 	if r.MinKubeVersion == "" || err != nil {
@@ -133,7 +132,6 @@ func (r *rule) broken() bool {
 	return !r.expr.accepted() || r.message != nil && r.message.rejected
 }
 
-// differs reports whether another version might return another verdict for a reason other than its estimates.
 func (a *admission) differs() bool {
 	if a.old != nil || a.undecided != nil || len(a.errs) != len(a.kinds) || len(a.dropped) > 0 {
 		return true
@@ -149,7 +147,7 @@ func (u *unit) differs() bool {
 		slices.ContainsFunc(u.rules, func(r *rule) bool { return !r.plain() })
 }
 
-// plain reports whether all versions certainly compile the rule in the same way.
+// A false result may be wrong.
 func (r *rule) plain() bool {
 	if !r.expr.accepted() || r.spec.OptionalOldSelf != nil || !celenv.Plain(r.expr.ast) {
 		return false
@@ -162,7 +160,6 @@ func (b *branch) differs() bool {
 	return b.props.Default != nil || slices.ContainsFunc(b.children, (*branch).differs)
 }
 
-// schemaDiffers reports whether Kubernetes versions may validate a schema or its defaults differently.
 func schemaDiffers(s *apiextensions.JSONSchemaProps) (found bool) {
 	rewrite(func(s *apiextensions.JSONSchemaProps, nested bool) bool {
 		found = found || s.Format == "k8s-short-name" || s.Format == "k8s-long-name" || nested && s.AdditionalProperties != nil || boundsDiffer(s)
@@ -171,7 +168,7 @@ func schemaDiffers(s *apiextensions.JSONSchemaProps) (found bool) {
 	return found
 }
 
-// boundsDiffer reports whether a bound of a number might not be a value of the number's type.
+// A bound that is not a value of the number's type differs.
 func boundsDiffer(s *apiextensions.JSONSchemaProps) bool {
 	if s.Type != "integer" && s.Type != "number" {
 		return false

@@ -6,9 +6,8 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// boundAt returns the bound at a path in objects, without its keyword and sizes. Its minimum respects lower bounds,
-// and defaults at the path, which must fit, or the server would reject the CRD. boundAt returns nil for paths that
-// the schema does not declare.
+// The minimum respects lower bounds, and defaults at the path, which must fit, or the server would reject the CRD.
+// boundAt does not set the keyword and the sizes. It returns nil for paths that the schema does not declare.
 func (u *unit) boundAt(steps []engine.Step) *bound {
 	s, path := u.root, u.schemaPath()
 	var values []any

@@ -62,14 +62,12 @@ type inspection struct {
 	// lowest is the oldest version in which a fix has to compile.
 	lowest types.Version
 	*lintState
-	// matches holds the patterns with which the rule restricts fields, by path.
 	matches map[string][]string
 }
 
 // A lintState is shared by the rules of a CRD.
 type lintState struct {
-	patterns map[string]*allowedTexts
-	// noMatches caches whether combinations of lengths and patterns have no match.
+	patterns    map[string]*allowedTexts
 	noMatches   map[string]bool
 	comparisons int
 }
@@ -144,7 +142,7 @@ func (a *admission) lowest() types.Version {
 	return lowest
 }
 
-// advised returns the versions that advice has to fit in addition to the vetted version, which can be among them.
+// The result can contain the vetted version.
 func (a *admission) advised() (list []types.Version) {
 	if a.cfg.AdviseAll {
 		list = parsed(a.cfg.KubeVersions)

@@ -17,7 +17,6 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// constantRule finds rules that the schema makes true or false for every valid object.
 func constantRule(in *inspection) *Lint {
 	switch in.constant() {
 	case always:
@@ -60,7 +59,6 @@ func truthOf(b bool) truth {
 	return never
 }
 
-// maxConstantRuleCost is in CEL cost units.
 const maxConstantRuleCost = 100_000
 
 // The expression must read nothing. The outcome is zero if it cannot be planned.
@@ -101,7 +99,6 @@ func (c *constancy) truth(e ast.Expr) truth {
 	return maybe
 }
 
-// loop evaluates all() and exists() if the condition has the same result for every element.
 func (c *constancy) loop(e ast.Expr) truth {
 	each := maybe
 	m, ok := loops.Of(e)
@@ -177,7 +174,6 @@ func (c *constancy) compare(op string, a, b ast.Expr) truth {
 	return equal
 }
 
-// differ reports whether a string of the object can never equal a literal.
 func (c *constancy) differ(value, literal ast.Expr) bool {
 	at := c.walk.fieldOf(value)
 	text, ok := literal.AsLiteral().(celtypes.String)
@@ -200,7 +196,6 @@ func less(x, y span) truth {
 	return maybe
 }
 
-// span returns the range of an int literal, an integer field, or a size. It returns false for other expressions.
 func (c *constancy) span(e ast.Expr) (span, bool) {
 	switch e.Kind() {
 	case ast.LiteralKind:
@@ -221,7 +216,7 @@ func (c *constancy) span(e ast.Expr) (span, bool) {
 	return span{}, false
 }
 
-// is reports whether values at p have kind k, are never null, and are restricted by the schema.
+// Values of kind k at p must also not be null, and be restricted by the schema.
 func (p *exprPath) is(k types.Kind) bool {
 	return p != nil && p.decl.Kind == k && !p.decl.Nullable && p.node != nil && p.node.ValueValidation != nil
 }
@@ -238,7 +233,6 @@ func (p *exprPath) size() span {
 	return span{0, math.Inf(1)}
 }
 
-// The bounds may be nil.
 func spanOf[N int64 | float64](low float64, minimum, maximum *N) span {
 	s := span{low, math.Inf(1)}
 	if minimum != nil {
@@ -250,7 +244,7 @@ func spanOf[N int64 | float64](low float64, minimum, maximum *N) span {
 	return s
 }
 
-// in evaluates `value in list` for an enum value and a list of literals.
+// list must contain literals, and value must be a field with an enum.
 func (c *constancy) in(value, list ast.Expr) truth {
 	at := c.walk.fieldOf(value)
 	if !at.is(types.String) {

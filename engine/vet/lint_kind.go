@@ -39,7 +39,7 @@ func (s kinds) only() notation.Kind {
 	return only
 }
 
-// kindsOf returns the kinds that all strings have. Empty strings are ignored.
+// Empty strings are ignored.
 func kindsOf(texts []string) kinds {
 	set := allKinds
 	for _, text := range texts {
@@ -63,7 +63,6 @@ var formatKinds = map[string]notation.Kind{
 	"ip": notation.Address, "ipv4": notation.Address, "ipv6": notation.Address, "cidr": notation.Range,
 }
 
-// kindOf returns the kind of the compared values according to literals, schema, and names, or None.
 func (in *inspection) kindOf(c *textComparison) notation.Kind {
 	set, name, intOrString := allKinds, notation.None, false
 	for _, o := range []*textOperand{&c.a, &c.b} {
@@ -106,7 +105,6 @@ func (c *textComparison) texts() (list []string) {
 	return list
 }
 
-// schemaKinds returns all kinds if the schema suggests none.
 func (in *inspection) schemaKinds(p *exprPath) kinds {
 	set := allKinds
 	if list, ok := enum(p); ok {
@@ -139,7 +137,6 @@ func enum(p *exprPath) (list []string, ok bool) {
 }
 
 const (
-	// maxPatterns limits the patterns of a CRD that are compiled, and maxStates their size.
 	maxPatterns = 256
 	maxStates   = 2000
 )

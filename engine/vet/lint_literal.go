@@ -13,7 +13,6 @@ import (
 // The server's compiler does not find a call of these functions that fails for a literal.
 var parsers = []string{"quantity", "semver", "ip", "cidr", "url"}
 
-// failingLiteral finds a division by 0, or a call of one of the parsers that always fails for its literal.
 func failingLiteral(in *inspection) (found *Lint) {
 	ast.PreOrderVisit(in.expr.ast.NativeRep().Expr(), ast.NewExprVisitor(func(e ast.Expr) {
 		if found != nil {
@@ -66,7 +65,7 @@ func (in *inspection) failure(src string) error {
 	return run(env, checked, in.expr.key.Decl).Err
 }
 
-// corrections returns other spellings of a value, which need not be valid.
+// The spellings need not be valid.
 func corrections(function, text string) []string {
 	joined := strings.ReplaceAll(text, " ", "")
 	switch function {

@@ -9,7 +9,7 @@ import (
 	"github.com/celadon-cel/celadon/internal/cel/loops"
 )
 
-// macroOf returns the macro that expanded to e, if its body is a condition.
+// The body of the macro must be a condition.
 func macroOf(e ast.Expr) (m loops.Loop, ok bool) {
 	m, ok = loops.Of(e)
 	return m, ok && m.Name != "" && m.Name != loops.Map
@@ -21,13 +21,12 @@ func mentions(e ast.Expr, variables ...string) bool {
 	return anyPart(e, func(e ast.Expr) bool { return e.Kind() == ast.IdentKind && slices.Contains(variables, e.AsIdent()) })
 }
 
-// The function is called for e also.
 func anyPart(e ast.Expr, is func(ast.Expr) bool) (found bool) {
 	ast.PreOrderVisit(e, ast.NewExprVisitor(func(e ast.Expr) { found = found || is(e) }))
 	return found
 }
 
-// operation returns the function and the arguments of a call without a receiver, such as an operator, or "".
+// operation returns "" for anything but a call without a receiver, such as an operator.
 func operation(e ast.Expr) (op string, args []ast.Expr) {
 	if e == nil || e.Kind() != ast.CallKind || e.AsCall().IsMemberFunction() {
 		return "", nil
@@ -35,7 +34,6 @@ func operation(e ast.Expr) (op string, args []ast.Expr) {
 	return e.AsCall().FunctionName(), e.AsCall().Args()
 }
 
-// sizeOperand returns the operand of size(), or nil for another expression.
 func sizeOperand(e ast.Expr) ast.Expr {
 	if e.Kind() != ast.CallKind || e.AsCall().FunctionName() != "size" {
 		return nil
@@ -78,7 +76,7 @@ func (in *inspection) replaced(e ast.Expr, text string) (edit, bool) {
 	return edit{from, to, text}, ok
 }
 
-// without returns an edit that removes an operand of && or ||, given the call and the other operand.
+// The part is an operand of && or ||, and other is the other operand.
 func (in *inspection) without(call, other ast.Expr) (edit, bool) {
 	text, ok := in.text(other)
 	if !ok {
@@ -87,7 +85,7 @@ func (in *inspection) without(call, other ast.Expr) (edit, bool) {
 	return in.replaced(call, text)
 }
 
-// text returns the source of a part with its line breaks. ok is false if a macro generated it.
+// text keeps line breaks. ok is false if a macro generated the part.
 func (in *inspection) text(e ast.Expr) (string, bool) {
 	from, to, ok := in.source().Range(e)
 	if !ok {

@@ -74,7 +74,6 @@ func (b *branch) selection(above *branch) (path string, ok bool) {
 	return path, true
 }
 
-// needsOldValue finds rules with optionalOldSelf that are false without an old value.
 func needsOldValue(in *inspection) *Lint {
 	root := in.expr.ast.NativeRep().Expr()
 	c := &constancy{walk: in.walk, created: true}
@@ -100,7 +99,7 @@ func (b *branch) removable() bool {
 	return b.kind == atProperty && b.props.Default == nil && !slices.Contains(b.parent.props.Required, b.name)
 }
 
-// guards reports whether a transition rule of an ancestor tests for a field of the property's name.
+// A transition rule of an ancestor that tests for a field of the same name counts as a guard.
 func (u *unit) guards(b *branch) bool {
 	return slices.ContainsFunc(u.rules, func(r *rule) bool {
 		return r.at != b && b.within(r.at) && r.expr.accepted() && r.expr.usesOld && tests(r.expr, b.name)
@@ -156,7 +155,6 @@ func optionalRead(in *inspection) *Lint {
 		"\"no such key\"; write %s && …, or %s || …", read.path, short(all), short(none))}
 }
 
-// isFixed reports whether p is a path in self or oldSelf that passes through no element of a list or map.
 func (p *exprPath) isFixed() bool {
 	for ; p.above != nil; p = p.above {
 		if p.elements {
@@ -166,7 +164,6 @@ func (p *exprPath) isFixed() bool {
 	return p.from == nil && !p.elements
 }
 
-// mayFail reports whether p is a field that can be absent and that the rule never tests for.
 func (w *pathWalk) mayFail(p *exprPath) bool {
 	return p.above != nil && !p.alwaysThere() && !w.tested[p.path]
 }

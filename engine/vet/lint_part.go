@@ -84,7 +84,6 @@ func (p *partSearch) loop(loop ast.ComprehensionExpr) {
 	})
 }
 
-// reported reports whether a comparison reads a field of self and is not a test for an empty value.
 func (p *partSearch) reported(op string, args []ast.Expr) (reads bool) {
 	for i, arg := range args {
 		of := sizeOperand(arg)
@@ -273,7 +272,6 @@ var opposite = map[string]string{
 	operators.Greater: operators.LessEquals, operators.LessEquals: operators.Greater,
 }
 
-// excludes records a problem if two facts exclude each other (&&), or if one of them is always true (||).
 func (p *partSearch) excludes(op string, a, b fact) bool {
 	x, y := a, b
 	if op == operators.LogicalOr {

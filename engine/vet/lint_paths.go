@@ -23,8 +23,7 @@ import (
 type exprPath struct {
 	path string // as in the rule, such as "self.spec.hosts"
 	decl *types.Decl
-	// node is the schema of the path, or nil if the schema does not declare it. decl is shared by paths with equal
-	// declarations.
+	// node is nil if the schema does not declare the path. decl is shared by paths with equal declarations.
 	node *schema.Structural
 	// above is the object that contains a field, or nil if the value is not a field.
 	above *exprPath
@@ -38,7 +37,6 @@ type exprPath struct {
 	elements bool
 }
 
-// pathWalk resolves self, oldSelf, and the variables of macros.
 type pathWalk struct {
 	vars   map[string]*exprPath
 	tested map[string]bool // by has() or an optional selection
@@ -66,7 +64,7 @@ func newPathWalk(r *rule, x *compiled) *pathWalk {
 	return w
 }
 
-// optional returns the path of an optional selection, such as self.?a or self.?a.b, or "" for other expressions.
+// An optional selection is, for example, self.?a or self.?a.b.
 func (w *pathWalk) optional(e ast.Expr) string {
 	switch e.Kind() {
 	case ast.SelectKind:
@@ -135,7 +133,6 @@ func (w *pathWalk) element(e ast.Expr) *exprPath {
 	return nil
 }
 
-// element returns the path of any element of a list or map.
 func (p *exprPath) element() *exprPath {
 	elem := &exprPath{path: p.path + "[…]", decl: p.decl.Elem, elements: true, from: p}
 	switch {
@@ -171,7 +168,6 @@ func (p *exprPath) field(ident string) *exprPath {
 	return below
 }
 
-// pathOf returns the path that a variable, a selection, or an index expression reads, or nil.
 func (w *pathWalk) pathOf(e ast.Expr) *exprPath {
 	switch e.Kind() {
 	case ast.IdentKind:
@@ -204,7 +200,7 @@ func (w *pathWalk) fieldOf(e ast.Expr) *exprPath {
 	return w.pathOf(e)
 }
 
-// steps returns the path in an object, with [*] for elements.
+// Elements are [*].
 func (p *exprPath) steps() []engine.Step {
 	switch {
 	case p.above != nil:
@@ -217,7 +213,6 @@ func (p *exprPath) steps() []engine.Step {
 	return slices.Clone(p.at)
 }
 
-// fieldName returns the name of the field, or of the nearest field that contains the element, or "".
 func (p *exprPath) fieldName() string {
 	for ; p != nil; p = p.from {
 		if p.name != "" {
@@ -232,7 +227,6 @@ func (p *exprPath) fieldName() string {
 	return ""
 }
 
-// root returns self or oldSelf.
 func (p *exprPath) root() *exprPath {
 	for {
 		switch {
@@ -267,7 +261,7 @@ func messageLimits(in *inspection) *Lint {
 	return nil
 }
 
-// length returns the greatest length in bytes that a string can have. Unknown calls count as 0.
+// Unknown calls count as 0.
 func length(w *pathWalk, e ast.Expr) uint64 {
 	switch e.Kind() {
 	case ast.LiteralKind:

@@ -35,7 +35,6 @@ type loopSearch struct {
 
 const maxTries = 4
 
-// depth is the number of loops around e.
 func (s *loopSearch) visit(e ast.Expr, depth int) {
 	if s.found != nil || s.tries > maxTries {
 		return
@@ -129,7 +128,7 @@ func (s *loopSearch) allEqual(e ast.Expr, m loops.Loop) *Lint {
 		fmt.Sprintf("%s.all(%s, %s)", over, m.Variable, strings.Join(tests, " && ")))
 }
 
-// comparable reports whether elements or their keys always have a value that is equal to itself, which NaN is not.
+// A NaN is not equal to itself.
 func comparable(list *exprPath, keys []string) bool {
 	simple := func(d *types.Decl) bool {
 		return !d.Nullable && (d.Kind == types.String || d.Kind == types.Int || d.Kind == types.Bool)
@@ -177,7 +176,7 @@ func (s *loopSearch) membership(e ast.Expr, m loops.Loop) *Lint {
 	return s.instead(e, "the inner loop only looks for a value", written)
 }
 
-// cannotFail reports whether an expression is a literal, a variable, or a field of a variable that is always there.
+// A literal, a variable, or a field of a variable that is always there cannot fail.
 func (s *loopSearch) cannotFail(e ast.Expr) bool {
 	if e.Kind() == ast.LiteralKind {
 		return true

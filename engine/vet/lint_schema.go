@@ -100,7 +100,7 @@ func (w *schemaWalk) bounds(s *apiextensions.JSONSchemaProps, path *field.Path, 
 	}
 }
 
-// required reports required fields that objects cannot have, because the server prunes them.
+// The server prunes required fields that are not declared.
 func (w *schemaWalk) required(s *apiextensions.JSONSchemaProps, path *field.Path, steps []engine.Step) {
 	keeps := s.XPreserveUnknownFields != nil && *s.XPreserveUnknownFields || s.AdditionalProperties != nil || s.XEmbeddedResource
 	for i, name := range s.Required {
@@ -118,12 +118,11 @@ func yamlText(found string, v bool) string {
 }
 
 const (
-	// maxPatternSteps limits the search for a string that a pattern matches, and maxLengths its length.
 	maxPatternSteps = 20_000
 	maxLengths      = 1 << 12
 )
 
-// noMatch reports whether it is proved that no string with an allowed length matches a pattern.
+// A false result proves nothing.
 func (s *lintState) noMatch(pattern string, minLength, maxLength *int64) bool {
 	search := automaton.Search{Steps: maxPatternSteps}
 	if minLength != nil {
@@ -144,8 +143,7 @@ func (s *lintState) noMatch(pattern string, minLength, maxLength *int64) bool {
 	return none
 }
 
-// patternProblem returns "" for a pattern that matches a string with an allowed length. fix is the pattern without
-// the quotes around it if that matches such a string, or "".
+// If the pattern in quotes matches nothing, but matches a string without the quotes, fix is the pattern without them.
 func (s *lintState) patternProblem(pattern string, minLength, maxLength *int64) (message, fix string) {
 	if pattern == "" || !s.noMatch(pattern, minLength, maxLength) {
 		return "", ""
@@ -201,7 +199,7 @@ func (w *schemaWalk) parentProblem(above *apiextensions.JSONSchemaProps, name st
 	return message
 }
 
-// defaultsOf returns the defaults of the fields of an object, or nil if a field has no default or an empty one.
+// If a field has no default or an empty one, defaultsOf returns nil.
 func defaultsOf(s *apiextensions.JSONSchemaProps) map[string]any {
 	values := map[string]any{}
 	for name, p := range s.Properties {

@@ -24,8 +24,7 @@ const (
 	// holds the files of the chart, also as base64. See pkg/storage/driver in helm.sh/helm/v3.
 	maxRelease = 1 << 20
 	// maxEtcd is the default of etcd's --max-request-bytes. The API server stores CRDs as JSON.
-	maxEtcd = 3 << 19
-	// mayBeLarge is the size from which the size of a release is computed.
+	maxEtcd    = 3 << 19
 	mayBeLarge = maxRelease / 2
 )
 
@@ -148,10 +147,10 @@ func largestParts(crd map[string]any, size int) (largest, fix string) {
 
 func percent(part, whole int) int { return 100 * part / max(1, whole) }
 
-// Each step measures everything below it.
+// maxHeaviest limits the length of a path, because each step measures everything below it.
 const maxHeaviest = 32
 
-// heaviest returns a description of the deepest field of a schema that still needs most of its size, or "".
+// A heavy field still needs most of the schema's size.
 func heaviest(schema any) string {
 	path, whole := "", jsonSize(schema)
 	for range maxHeaviest {
@@ -188,7 +187,6 @@ func childSchemas(schema any) map[string]any {
 	return children
 }
 
-// descriptions counts bytes, including the keys.
 func descriptions(schema any) (n int) {
 	object, _ := schema.(map[string]any)
 	if text, ok := object["description"].(string); ok {

@@ -21,7 +21,6 @@ import (
 // for which the result differs from a comparison of the values. These two strings are the example.
 
 const (
-	// maxComparisons limits the comparisons that are checked in a rule, maxAllComparisons in a CRD.
 	maxComparisons    = 16
 	maxAllComparisons = 500
 )
@@ -32,7 +31,6 @@ type textOperand struct {
 	source  string
 }
 
-// A textComparison compares two operands, or an operand with the literals of a list.
 type textComparison struct {
 	e      ast.Expr
 	op     string // as in package operators
@@ -53,7 +51,6 @@ func textEquality(in *inspection) *Lint {
 	return in.textProblem(operators.Equals, operators.NotEquals, operators.In)
 }
 
-// textProblem returns a single problem for all comparisons with the given operators.
 func (in *inspection) textProblem(ops ...string) *Lint {
 	var found []*textComparison
 	checked := 0
@@ -99,7 +96,6 @@ func isText(p *exprPath) bool {
 	return p != nil && p.decl != nil && p.node != nil && (p.decl.Kind == types.String || p.decl.Kind == types.IntOrString)
 }
 
-// comparison returns nil unless the operands are text and at least one of them is a field.
 func (in *inspection) comparison(e ast.Expr, op string, args []ast.Expr) *textComparison {
 	c := &textComparison{e: e, op: op}
 	var ok, ok2 bool
@@ -166,7 +162,6 @@ func (in *inspection) sources(c *textComparison, args []ast.Expr) bool {
 	return ok && ok2
 }
 
-// literals returns the items of a list of string literals. ok is false for other expressions.
 func literals(e ast.Expr) (list []string, ok bool) {
 	if e.Kind() != ast.ListKind {
 		return nil, false
@@ -181,8 +176,6 @@ func literals(e ast.Expr) (list []string, ok bool) {
 	return list, true
 }
 
-// example sets two allowed strings for which the result differs from a comparison of the values that they represent.
-// It returns false if no such strings are found.
 func (in *inspection) example(c *textComparison) bool {
 	xs := in.candidates(&c.a, c)
 	ys := c.list
@@ -202,7 +195,6 @@ func (in *inspection) example(c *textComparison) bool {
 	return false
 }
 
-// order is the order of the operands, as cmp.Compare returns it.
 func holds(op string, order int) bool {
 	switch op {
 	case operators.Less:
@@ -238,7 +230,6 @@ func (c *textComparison) examples() (list []LintExample) {
 	return list
 }
 
-// fixes is set if the fix compiles.
 func (c *textComparison) message(fixes bool) string {
 	op, _ := operators.FindReverse(c.op)
 	compared := short(fmt.Sprintf("%s %s %s", c.a.source, op, c.b.source))
@@ -263,7 +254,6 @@ func (c *textComparison) message(fixes bool) string {
 	return text
 }
 
-// maxShown limits the characters of an expression or a default in a message.
 const maxShown = 300
 
 func short(text string) string { return preview.Middle(lex.Flat(text), maxShown) }

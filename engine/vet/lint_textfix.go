@@ -48,7 +48,6 @@ func (c *textComparison) fix() string {
 	return c.guarded(test)
 }
 
-// oneOf returns a test whether a has the value of a string in the list.
 func (c *textComparison) oneOf(a string) string {
 	var list, tests []string
 	for _, text := range c.list {
@@ -86,7 +85,6 @@ func (c *textComparison) guarded(test string) string {
 	return "!" + all + " || " + test
 }
 
-// guard returns a test whether an operand represents a value, or "" if it always does, or if CEL has no such test.
 func (c *textComparison) guard(o *textOperand) string {
 	if o.path == nil || c.certain(o) {
 		return ""
@@ -98,13 +96,11 @@ func (c *textComparison) mayFail() bool {
 	return functions[c.kind].guard == "" && (c.a.path != nil && !c.certain(&c.a) || c.b.path != nil && !c.certain(&c.b))
 }
 
-// certain reports whether the enum of a field has only values of the kind.
 func (c *textComparison) certain(o *textOperand) bool {
 	list, ok := enum(o.path)
 	return ok && !slices.ContainsFunc(list, func(text string) bool { return !c.kind.Parses(text) })
 }
 
-// value returns "" if CEL has no function for the value of an operand.
 func (c *textComparison) value(o *textOperand) string {
 	if n, err := strconv.ParseInt(o.literal, 10, 64); c.kind == notation.Integer && o.path == nil && err == nil {
 		return strconv.FormatInt(n, 10)

@@ -120,7 +120,6 @@ func (in *inspection) comparedKeys(outer, inner loops.Loop) (list *exprPath, key
 	return list, keysOf(inner.Body, outer.Variable, inner.Variable)
 }
 
-// idents are CEL identifiers, and the result holds the names in the schema.
 func (p *exprPath) names(idents []string) (names []string) {
 	for _, ident := range idents {
 		if f, ok := p.decl.Elem.ByIdent(ident); ok {

@@ -17,7 +17,7 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// text limits the length of generated strings, items the items of lists, and bytes the total size.
+// text limits the length of generated strings, and bytes the total size.
 type sizes struct{ text, items, bytes int }
 
 var (
@@ -28,7 +28,6 @@ var (
 )
 
 const (
-	// maxTrials limits the expressions of a schema that are run on large values.
 	maxTrials = 4
 	perCall   = 1_000_000 // CEL units
 )
@@ -85,8 +84,7 @@ func workLint(over *eval.OverworkError, s sizes) *Lint {
 	return &Lint{Message: fmt.Sprintf("the rule can take far more work than its cost suggests (%v) on a value with strings of up to %s bytes and lists of up to %s items: set maxLength, maxItems, and maxProperties, or move the call out of the loop", over, phrase.Number(uint64(s.text)), phrase.Number(uint64(s.items)))}
 }
 
-// tryOn runs an expression on a generated value and returns its work for a unit of cost. over is nil unless the work
-// exceeds limit.
+// perUnit is the work for a unit of cost. over is nil unless the work exceeds limit.
 func tryOn(prog *eval.Program, d *types.Decl, s sizes, limit uint64) (over *eval.OverworkError, perUnit float64) {
 	m := &maker{sizes: s, left: s.bytes}
 	v := m.value(d, s.text, 0)
@@ -97,7 +95,6 @@ func tryOn(prog *eval.Program, d *types.Decl, s sizes, limit uint64) (over *eval
 	return over, float64(a.Work()) / max(float64(out.Cost), 1)
 }
 
-// maker generates values as large as their declaration and sizes allow.
 type maker struct {
 	sizes
 	left int // in bytes

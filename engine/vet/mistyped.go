@@ -40,7 +40,6 @@ func FindMistypedAs(object map[string]any, t reflect.Type) []Mistyped {
 	return w.mistyped
 }
 
-// The lists that a typeWalk fills have at most maxFound items.
 type typeWalk struct {
 	fields    fieldTable
 	mistyped  []Mistyped
@@ -84,7 +83,6 @@ func (w *typeWalk) value(v any, t reflect.Type, path []engine.Step, lost bool) {
 	}
 }
 
-// object has type t.
 func (w *typeWalk) field(object map[string]any, name string, t reflect.Type, path []engine.Step, lost bool) {
 	if t.Kind() == reflect.Map {
 		w.value(object[name], t.Elem(), path, lost)
@@ -128,12 +126,12 @@ func (w *typeWalk) parsed(v any, t reflect.Type, path []engine.Step) {
 // Parsing a quantity takes time that is quadratic in its length, so longer values, in bytes, are not parsed.
 const maxParsed = 100
 
-// parses reports whether a type decodes itself, such as a quantity, an int-or-string, or a duration.
+// A quantity, an int-or-string, or a duration decodes itself.
 func parses(t reflect.Type) bool {
 	return reflect.PointerTo(t).Implements(reflect.TypeFor[interface{ OpenAPISchemaType() []string }]())
 }
 
-// jsonType returns the type that a Go type decodes from, or "" if it accepts any type or parses a string.
+// jsonType returns "" if t accepts any type or parses a string.
 func jsonType(t reflect.Type) string {
 	switch t {
 	case reflect.TypeFor[apiextensionsv1.JSON](), reflect.TypeFor[metav1.FieldsV1]():

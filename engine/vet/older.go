@@ -43,7 +43,6 @@ var (
 	rangedDefaults = minors.Since(36)
 )
 
-// adapt replaces the parts of the schema that servers of version v validate differently.
 func (u *unit) adapt(v types.Version) {
 	if !closedJunctors.Include(v.Minor) && validation.SchemaHas(u.root, closed) {
 		u.rewrite(closeJunctor)
@@ -188,7 +187,6 @@ func dropNames(s *apiextensions.JSONSchemaProps, _ bool) bool {
 	return true
 }
 
-// hasFloat reports whether a value contains a number that is not decoded as an integer.
 func hasFloat(value any) bool {
 	switch v := value.(type) {
 	case float64:

@@ -67,7 +67,6 @@ func (ad *advisor) reason(r *rule) *Reason {
 	return out
 }
 
-// in is nil for the vetted version.
 func (ad *advisor) worst(r *rule, x *compiled) (in *reestimator, most uint64) {
 	times := r.times
 	if x == r.message {

@@ -69,7 +69,6 @@ func (a *admission) others() (list []*reestimator) {
 	return list
 }
 
-// rules returns copies of the rules of a schema with other estimates, for the unit next.
 func (w *reestimator) rules(u, next *unit) []*rule {
 	list := make([]*rule, len(u.rules))
 	for i, r := range slices.Backward(u.rules) { // parents first
@@ -94,7 +93,6 @@ func (w *reestimator) expr(x *compiled) *compiled {
 	return &c
 }
 
-// declared returns the declaration of the same schema in the other version.
 func (w *reestimator) declared(d *types.Decl) *types.Decl {
 	if w.same {
 		return d
@@ -109,7 +107,6 @@ func (w *reestimator) declared(d *types.Decl) *types.Decl {
 	return w.of[d]
 }
 
-// pair records that other declares the same schema as d.
 func (w *reestimator) pair(d, other *types.Decl) {
 	if d == nil || other == nil || w.of[d] != nil {
 		return

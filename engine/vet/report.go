@@ -71,8 +71,7 @@ func (a *admission) cause(err *field.Error, message string) engine.Cause {
 	return c
 }
 
-// versions returns the results of a function for the schemas of all versions, in the order of the CRD. A version
-// without a schema has no rules.
+// The results are in the order of the CRD. A version without a schema has no rules.
 func (a *admission) versions(of func(*unit) Version) (list []Version) {
 	byName := map[string]Version{}
 	for _, u := range a.units {
@@ -93,7 +92,6 @@ func (a *admission) versions(of func(*unit) Version) (list []Version) {
 	return list
 }
 
-// estimates returns the version's rules without reasons and advice.
 func (a *admission) estimates(u *unit) Version {
 	v := Version{Limit: uint64(a.limits.EstimatedPerCRD), Rules: []Rule{}, Fixable: true}
 	for _, r := range u.rules {
@@ -141,7 +139,6 @@ func (a *admission) unitReport(u *unit) Version {
 	return v
 }
 
-// of returns the part of the advice that affects a rule.
 func (set values) of(d *dependence) []Advice {
 	own := values{}
 	for _, b := range d.all {
@@ -152,7 +149,6 @@ func (set values) of(d *dependence) []Advice {
 	return own.list()
 }
 
-// The CRD cannot be decoded.
 func nameOf(raw []byte) string {
 	var crd struct{ Metadata struct{ Name string } }
 	if json.Unmarshal(raw, &crd) != nil {

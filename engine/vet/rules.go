@@ -72,7 +72,6 @@ func (a *admission) unit(u *unit, own field.ErrorList) (field.ErrorList, error) 
 	return errs, nil
 }
 
-// exempt reports whether the rules of a schema are exempt from the limit of a single rule.
 func (a *admission) exempt(u *unit) bool {
 	return a.cfg.Stored || a.unchanged[u.name] && exemptUnchanged.Include(a.version.Minor)
 }

@@ -48,8 +48,7 @@ func (b *branch) newScope(decls *types.Interner) (*scope, error) {
 	return &scope{node, d}, nil
 }
 
-// seenFrom returns the node in the parent's scope, or nil for a property that the parent's declaration does not
-// contain.
+// seenFrom returns nil for a property that the parent's declaration does not contain.
 func (b *branch) seenFrom(above *scope) *scope {
 	switch b.kind {
 	case atProperty:

@@ -17,8 +17,7 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// decode adds the results of strict decoding to the report. It returns nil if r.Status or r.Undecided is set, which
-// is then the verdict.
+// decode returns nil if r.Status or r.Undecided is set, which is then the verdict.
 func (r *Report) decode(raw []byte, cfg Config) *apiextensionsv1.CustomResourceDefinition {
 	v, _ := types.ParseVersion(cfg.KubeVersion) // Config.Check has found no error in it
 	marked, defaults := markUnknown(raw, v), apiextensionsv1.SchemeGroupVersion.WithKind(crdKind)

@@ -15,7 +15,6 @@ import (
 	"github.com/celadon-cel/celadon/internal/minors"
 )
 
-// An olderText is a detail of an error that some servers word differently than the newest.
 type olderText struct {
 	in            minors.Range
 	suffix        string // of the field

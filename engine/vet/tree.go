@@ -41,7 +41,6 @@ type branch struct {
 	structural *schema.Structural
 }
 
-// A scope is the schema and declaration with which a node's rules are compiled.
 type scope struct {
 	node *schema.Structural
 	decl *types.Decl // nil if hidden
@@ -64,7 +63,6 @@ func treeOf(s *apiextensions.JSONSchemaProps) (tree *branch, misplaced bool) {
 	return tree, nodes != 0 || len(s.Properties["metadata"].XValidations) > 0
 }
 
-// stripped returns a copy of a node without the rules of the tree.
 func (b *branch) stripped() *apiextensions.JSONSchemaProps {
 	s := *b.props
 	s.XValidations, s.Properties = nil, maps.Clone(s.Properties)
@@ -81,7 +79,7 @@ func (b *branch) stripped() *apiextensions.JSONSchemaProps {
 	return &s
 }
 
-// newBranch returns nil if s has no rules. It adds the number of nodes with rules to nodes.
+// newBranch adds the number of nodes with rules to nodes.
 func newBranch(s *apiextensions.JSONSchemaProps, kind stepKind, name string, nodes *int) *branch {
 	var children []*branch
 	add := func(s *apiextensions.JSONSchemaProps, kind stepKind, name string) bool {
@@ -133,7 +131,7 @@ func (b *branch) below(parent *field.Path) *field.Path {
 	return parent
 }
 
-// objectPath returns the node's path in an object, such as "spec.hosts[*]"; "" is the root.
+// The result is, for example, "spec.hosts[*]"; "" is the root.
 func (b *branch) objectPath() string {
 	if b.pathText == "" && b.parent != nil {
 		b.pathText = engine.FormatPath(b.steps())
@@ -154,7 +152,7 @@ func (b *branch) steps() []engine.Step {
 	return b.pathSteps
 }
 
-// cardinality returns the cardinality of b's children; c is the cardinality of b.
+// c is the cardinality of b.
 func (b *branch) cardinality(c cost.Cardinality) cost.Cardinality {
 	switch s := b.props; s.Type {
 	case "object":

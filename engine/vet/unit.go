@@ -90,7 +90,7 @@ func (u *unit) version() string {
 
 func (u *unit) schemaPath() *field.Path { return u.path.Child("openAPIV3Schema") }
 
-// ofSchema returns the errors in the schema, without errors about the resource.
+// ofSchema omits errors about the resource, such as its type.
 func (u *unit) ofSchema(errs field.ErrorList) (kept errorPaths) {
 	path := u.schemaPath().String()
 	for _, err := range errs {
@@ -103,13 +103,12 @@ func (u *unit) ofSchema(errs field.ErrorList) (kept errorPaths) {
 	return kept
 }
 
-// owner is the path of the node that the error concerns, which can be an ancestor of its field.
 type schemaError struct {
 	*field.Error
 	owner string
 }
 
-// owner returns the error's field, or an ancestor for some errors about items and values.
+// For some errors about items and values, the owner is an ancestor of the field.
 func owner(err *field.Error) string {
 	last := func(word string) string {
 		if i := strings.LastIndex(err.Field, word); i >= 0 {

@@ -69,7 +69,6 @@ type marker struct {
 	ends    []int // the ends of the names in the input
 }
 
-// value looks for fields in the next value, which has type t.
 func (m *marker) value(t reflect.Type) error {
 	token, err := m.decoder.Token()
 	opening, ok := token.(json.Delim)

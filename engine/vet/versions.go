@@ -37,8 +37,6 @@ func (n Need) String() string {
 	return fmt.Sprintf("%s in %s: %s%s", n.Part, phrase.Path(n.Path), effect, n.KubeVersion)
 }
 
-// needs returns the lowest version that accepts all rules, and the parts of rules that some version since
-// types.Oldest rejects or drops. ok is false if no version accepts all rules.
 func (a *admission) needs() (lowest types.Version, needs []Need, ok bool) {
 	lowest, ok = types.Version{Minor: types.Oldest}, true
 	for _, u := range a.units {
@@ -54,7 +52,6 @@ func (a *admission) needs() (lowest types.Version, needs []Need, ok bool) {
 	return lowest, needs, ok
 }
 
-// minor is the lowest minor that accepts the rule.
 func (r *rule) needs() (needs []Need, minor int) {
 	minor = types.Oldest
 	for _, x := range r.compiledParts() {
@@ -91,7 +88,6 @@ func (x *compiled) lowestMinor() int {
 	return x.since
 }
 
-// checkedBy returns an expression as a minor compiles it, or nil if the minor does not accept it.
 func (x *compiled) checkedBy(minor int) *cel.Ast {
 	optional := x.key.Optional && minor >= types.FieldSince(optionalOldSelf)
 	_, checked, err := celenv.NewRules(types.Version{Minor: minor}).Compile(x.key.Decl, optional, x.key.Source)
@@ -104,7 +100,6 @@ func (x *compiled) checkedBy(minor int) *cel.Ast {
 // maxNewer limits the total length of the expressions that are compiled for later versions, in bytes.
 const maxNewer = 40_000
 
-// newer returns the parts of rules that do not compile in this version but in a later one.
 func (a *admission) newer() (needs []Need) {
 	length := 0
 	for _, u := range a.units {
@@ -166,7 +161,6 @@ func (x *compiled) newestPart(minor int) string {
 	return "the expression"
 }
 
-// callNames holds the names for messages of functions with an internal name.
 var callNames = map[string]string{
 	operators.OptSelect: ".?", operators.OptIndex: "[?]", "@sortByAssociatedKeys": "sortBy", operators.Less: ofMixed,
 	operators.LessEquals: ofMixed, operators.Greater: ofMixed, operators.GreaterEquals: ofMixed,

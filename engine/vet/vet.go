@@ -188,7 +188,6 @@ func (r *Report) vet(ctx context.Context, crd *apiextensionsv1.CustomResourceDef
 	return r, nil
 }
 
-// admit returns an engine.WorkLimitError if validating the CRD needs too much work.
 func admit(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, cfg Config) (*admission, *metav1.Status, error) {
 	v, _ := types.ParseVersion(cfg.KubeVersion) // Config.Check has found no error in it
 	if v.Minor < types.Newest {                 // dropUnknown modifies both CRDs

@@ -60,7 +60,6 @@ func (d Decoding) into(meta *metav1.ObjectMeta, value any, path *field.Path) (un
 	return unknown, nil
 }
 
-// repair decodes each field on its own, and drops malformed fields.
 func (d Decoding) repair(fields map[string]any, path *field.Path) (meta *metav1.ObjectMeta, unknown []string) {
 	meta = &metav1.ObjectMeta{}
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
@@ -100,7 +99,6 @@ func (d Decoding) Embedded(resource map[string]any, path *field.Path) (unknown [
 	return unknown, err
 }
 
-// normal decodes metadata and encodes it again, without a zero creationTimestamp.
 func (d Decoding) normal(value any, path *field.Path) (fields map[string]any, unknown []string, err error) {
 	meta, unknown, err := d.Decode(value, path)
 	if err != nil {

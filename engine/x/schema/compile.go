@@ -90,7 +90,6 @@ func (c *compiler) typesOf(p *apiextensionsv1.JSONSchemaProps) []string {
 
 func (n *node) typeNames() string { return strings.Join(n.types, ",") }
 
-// The properties are sorted by name.
 func (c *compiler) children(n *node, p *apiextensionsv1.JSONSchemaProps, s *structuralschema.Structural) (properties []named, err error) {
 	if s == nil {
 		s = &structuralschema.Structural{}

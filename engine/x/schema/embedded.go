@@ -129,7 +129,6 @@ func (p *errorPath) root() bool {
 	return p == nil || p.step == property && p.name == "" && p.up.root()
 }
 
-// field returns p below base, in the notation of list and metadata errors.
 func (p *errorPath) field(base *field.Path) *field.Path {
 	if p == nil {
 		return base

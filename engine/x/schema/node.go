@@ -6,7 +6,6 @@ import (
 )
 
 type node struct {
-	// free is set if every value is valid.
 	free bool
 	// types are the JSON types, as named in errors. If empty, any type is allowed.
 	types    []string
@@ -34,7 +33,7 @@ type node struct {
 	standard      any     // the complete default, which is copied for each use
 	defaults      []named // properties with defaults
 
-	// Of this schema and the schemas below it.
+	// The following fields also cover the schemas below.
 	lists  bool
 	listed []named
 	embeds bool
@@ -64,7 +63,6 @@ const (
 	mapList
 )
 
-// kinds is a set of the kinds of values that the type check distinguishes.
 type kinds uint8
 
 const (

@@ -20,7 +20,6 @@ type number struct {
 	isInt, isInt32, isFloat bool
 }
 
-// Types and formats limit the range of numbers if ranges is set.
 func newNumber(n *node, p *apiextensionsv1.JSONSchemaProps, ranges bool) *number {
 	ranged := ranges && len(n.types) == 1 && (n.types[0] == "integer" || n.types[0] == "number" && n.format == "float")
 	if !ranged && p.MultipleOf == nil && p.Maximum == nil && p.Minimum == nil {

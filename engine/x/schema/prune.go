@@ -103,7 +103,6 @@ type preparer struct {
 	unknown []string
 }
 
-// A mode determines the treatment of fields that are not in the schema.
 type mode uint8
 
 const (

@@ -18,7 +18,6 @@ func (p oldValue) field(name string, at *errorPath) oldValue {
 	return oldValue{known: ok, value: v}
 }
 
-// list returns nil if the list is not a map list or its old value is unknown.
 func (p oldValue) list(n *node) *OldItems {
 	old, ok := p.value.([]any)
 	if !p.known || !ok || !n.correlates() {

@@ -67,7 +67,6 @@ func (r *report) skips(n *node, v any) bool {
 	return n.valid(v, r.meter)
 }
 
-// suspect drops the errors of a value that is unchanged in an update.
 func (r *report) suspect(n *node, v any, at *errorPath, was oldValue) (passed int) {
 	start, bytes := len(r.errs), r.bytes
 	passed = r.checks(n, v, at, was)

@@ -123,7 +123,6 @@ func (m *meter) stop(why string) { panic(overwork(why)) }
 
 type overwork string
 
-// stopped recovers the panic of a meter and replaces errs with its error.
 func (m *meter) stopped(path *field.Path, errs *field.ErrorList) {
 	switch why := recover().(type) {
 	case nil:

@@ -46,7 +46,7 @@ func (h *hasher) value(v any) uint64 {
 	return 0
 }
 
-// Encoding replaces invalid UTF-8.
+// Encoding as JSON replaces invalid UTF-8.
 func (h *hasher) text(s string) uint64 {
 	if !utf8.ValidString(s) {
 		s = string([]rune(s))

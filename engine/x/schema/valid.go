@@ -71,9 +71,8 @@ type object struct {
 	min, max *int64
 	required []string
 	// fields are the properties with checks; known holds all properties.
-	fields []named
-	known  map[string]*node
-	// rest is the schema of all other fields, unless they are forbidden.
+	fields    []named
+	known     map[string]*node
 	rest      *node
 	forbidden bool
 }

@@ -46,12 +46,10 @@ var (
 	}
 )
 
-// A server is the API server of a minor version.
 type server int
 
 func (s server) has(in minors.Range) bool { return in.Include(int(s)) }
 
-// If units is set, the unit of a limit of 1 is in the singular.
 func limitText(format string, limit int64, units bool) string {
 	text := fmt.Sprintf(format, limit)
 	if units && limit == 1 {
