@@ -76,8 +76,8 @@ func (r *run) ratchet(rule *compiledRule, err *field.Error) {
 	r.add(finding{err: err, rule: rule})
 }
 
-// invalid shows the type instead of the value, like upstream's errors about rules that cannot be evaluated. below is
-// the path of the error relative to the current node.
+// As in upstream, the error shows the type instead of the value. below is the path of the error relative to the
+// current node.
 func (r *run) invalid(n *ruleNode, below, detail string) *field.Error {
 	return &field.Error{Type: field.ErrorTypeInvalid, Field: r.here(below), BadValue: n.decl.Schema.Type, Detail: detail}
 }

@@ -99,7 +99,7 @@ type openPaths struct {
 	reads  map[*compiledRule][]string
 }
 
-// The result of a rule may depend on an open path.
+// blocks reports whether the result of a rule may depend on an open path.
 func (o *openPaths) blocks(rule *compiledRule, path string) bool {
 	at := flatPath(path)
 	if o.update {

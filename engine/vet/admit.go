@@ -286,7 +286,7 @@ func (a *admission) nameReasons(name string, beginning bool) []string {
 	return reasons
 }
 
-// The linked function validates the annotation that approves a protected group as part of the CRD.
+// ofMetadata is false for the annotation that approves a protected group.
 func ofMetadata(err *field.Error) bool {
 	return strings.HasPrefix(err.Field, "metadata.") && !strings.HasPrefix(err.Field, "metadata.annotations[")
 }

@@ -168,7 +168,7 @@ func schemaDiffers(s *apiextensions.JSONSchemaProps) (found bool) {
 	return found
 }
 
-// A bound that is not a value of the number's type differs.
+// boundsDiffer reports whether a bound might not be a value of the number's type.
 func boundsDiffer(s *apiextensions.JSONSchemaProps) bool {
 	if s.Type != "integer" && s.Type != "number" {
 		return false

@@ -216,7 +216,7 @@ func (c *constancy) span(e ast.Expr) (span, bool) {
 	return span{}, false
 }
 
-// Values of kind k at p must also not be null, and be restricted by the schema.
+// is also requires that the values are never null, and that the schema restricts them.
 func (p *exprPath) is(k types.Kind) bool {
 	return p != nil && p.decl.Kind == k && !p.decl.Nullable && p.node != nil && p.node.ValueValidation != nil
 }
@@ -244,7 +244,7 @@ func spanOf[N int64 | float64](low float64, minimum, maximum *N) span {
 	return s
 }
 
-// list must contain literals, and value must be a field with an enum.
+// The result is maybe unless value is a field with an enum and list contains only string literals.
 func (c *constancy) in(value, list ast.Expr) truth {
 	at := c.walk.fieldOf(value)
 	if !at.is(types.String) {

@@ -143,7 +143,7 @@ func (s *lintState) noMatch(pattern string, minLength, maxLength *int64) bool {
 	return none
 }
 
-// If the pattern in quotes matches nothing, but matches a string without the quotes, fix is the pattern without them.
+// fix is the pattern without the quotes around it, or "".
 func (s *lintState) patternProblem(pattern string, minLength, maxLength *int64) (message, fix string) {
 	if pattern == "" || !s.noMatch(pattern, minLength, maxLength) {
 		return "", ""

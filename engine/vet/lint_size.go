@@ -150,7 +150,7 @@ func percent(part, whole int) int { return 100 * part / max(1, whole) }
 // maxHeaviest limits the length of a path, because each step measures everything below it.
 const maxHeaviest = 32
 
-// A heavy field still needs most of the schema's size.
+// heaviest describes the deepest field that still needs at least half of the schema's size, or returns "".
 func heaviest(schema any) string {
 	path, whole := "", jsonSize(schema)
 	for range maxHeaviest {
