@@ -44,9 +44,9 @@ type crdVersion struct {
 }
 
 // Compile compiles a CRD in all its versions. If only rules are invalid, it returns a usable engine and
-// *CompileErrors, because the API server serves such CRDs once they are stored. Otherwise the engine is nil if the
-// error is not. A schema that is missing or not structural is an error, unless the CRD has preserveUnknownFields. The
-// CRD must not be modified afterwards.
+// *CompileErrors, because the API server serves such CRDs once they are stored. Any other error comes without an
+// engine. A schema that is missing or not structural is an error, unless the CRD has preserveUnknownFields. The CRD
+// must not be modified afterwards.
 //
 // If cfg.Lazy is set, Compile does not compile rules, so it does not report invalid ones.
 func Compile(crd *apiextensionsv1.CustomResourceDefinition, cfg Config) (e *Engine, err error) {

@@ -26,8 +26,8 @@ type Prepared struct {
 	unratcheted bool
 }
 
-// Prepare performs the steps of Validate that precede the rules. The error is the server's reason
-// for rejecting the request before it runs rules.
+// Prepare performs the steps of Validate that precede its checks. If the server rejects the request before that, the
+// error is its reason.
 func (e *Engine) Prepare(req Request) (p *Prepared, err error) {
 	defer catch(&p, &err)
 	w, err := e.newWrite(context.Background(), req)
@@ -52,8 +52,8 @@ type Received struct {
 	Warnings []string
 }
 
-// Receive performs the steps of Validate that precede admission. The error is the server's reason for
-// rejecting the request before that. The subresource scale is not supported.
+// Receive performs the steps of Validate that precede admission. If the server rejects the request before that, the
+// error is its reason. The subresource scale is not supported.
 func (e *Engine) Receive(ctx context.Context, req Request) (r *Received, err error) {
 	defer catch(&r, &err)
 	if req.Subresource == scaleSubresource {

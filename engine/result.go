@@ -10,9 +10,9 @@ type Request struct {
 	// Object is the object in the form that Decode returns. Numbers that are neither int64 nor
 	// float64 are an error.
 	Object map[string]any
-	// OldObject is the object that the write replaces, or nil for a create. If
-	// metadata.managedFields is missing, it is assumed to have been hidden; if it is an empty list,
-	// the object has no managedFields.
+	// OldObject is the object that the write replaces, or nil for a create. If it has a resourceVersion, but no
+	// metadata.managedFields, these are assumed to have been hidden; an empty list means that the object has no
+	// managedFields.
 	OldObject map[string]any
 	// Raw is the object as JSON, as an alternative to Object. Duplicate keys are only detected in Raw.
 	Raw []byte
@@ -80,9 +80,9 @@ type Result struct {
 	// Causes is sorted, so that the same input produces the same bytes. Each of the server's checks adds at most
 	// about ten thousand causes.
 	Causes []Cause
-	// Warnings holds the server's Warning headers in its order, without duplicates and without
-	// warnings that contain control characters. After about 4,096 runes in total, each warning is cut
-	// to 256 runes, and no more are added once the total is reached again.
+	// Warnings holds the server's Warning headers in its order, without duplicates and without warnings that a header
+	// cannot carry. After about 4,096 runes in total, each warning is cut to 256 runes, and no more are added once
+	// the total is reached again.
 	Warnings []string
 	// Strict holds the unknown and duplicate fields. They are rejected if FieldValidation is
 	// "Strict" and cause warnings if it is "Warn". If it is "Ignore", Strict is empty.

@@ -58,7 +58,7 @@ type SchemaResult struct {
 	Unknown []string
 	// Errors holds the reasons why the value is rejected, and is empty if it is accepted.
 	Errors field.ErrorList
-	// Cost is the cost of the rules in CEL cost units.
+	// Cost is the cost of the rules in CEL cost units, or the limit for an object if it is exceeded.
 	Cost int64
 }
 
