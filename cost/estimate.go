@@ -11,7 +11,7 @@ import (
 // declaration allows.
 type Estimate struct{ Min, Max uint64 }
 
-// Unbounded is the cardinality of an element without a limit.
+// Unbounded is the result of Add and Mul on overflow.
 const Unbounded = math.MaxUint64
 
 // Mul returns a*b, or math.MaxUint64 on overflow.

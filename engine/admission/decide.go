@@ -28,11 +28,10 @@ const (
 	// NotChecked means that no CRD of the set applies to the request, or that only the CRD's conversion webhook could
 	// determine the verdict.
 	NotChecked Verdict = "notChecked"
-	// Undecided means that a rule exceeds the work limit (a *engine.WorkLimitError), that a converter
-	// does not respond, or that the decision of a policy depends on an object that only a cluster has.
-	// The object is rejected regardless of Config.Unknown. Otherwise an expensive rule, or a client that
-	// keeps the converter busy, would be a way to bypass all other rules. In the modes Warn and Audit,
-	// the response still allows it.
+	// Undecided means that a rule exceeds the work limit (a *engine.WorkLimitError), that a converter does not
+	// respond, or that a policy exceeds a limit or depends on an object that only a cluster has. The object is
+	// rejected regardless of Config.Unknown. Otherwise an expensive rule, or a client that keeps the converter busy,
+	// would be a way to bypass all other rules. In the modes Warn and Audit, the response still allows it.
 	Undecided Verdict = "undecided"
 )
 

@@ -34,7 +34,7 @@ const (
 	// AuditPolicies lists the validations of policies that denied the request, one per line: policy,
 	// binding, and field of the policy.
 	AuditPolicies = "policies"
-	// AuditReason is the reason why an object is undecided.
+	// AuditReason is the reason why a request is undecided.
 	AuditReason = "reason"
 	// AuditDefaults lists the fields for which Mutate adds defaults, or would add them in the modes
 	// Warn and Audit. They are JSON pointers, one per line.

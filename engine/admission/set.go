@@ -32,7 +32,7 @@ type Mode uint8
 const (
 	// Enforce rejects the request.
 	Enforce Mode = iota
-	// Warn allows the request, with a warning for each cause.
+	// Warn allows the request, with warnings about the causes.
 	Warn
 	// Audit allows the request, and records the causes in audit annotations only.
 	Audit
@@ -76,7 +76,7 @@ type Set struct {
 type (
 	// An UpdateError is the reason why a CRD of a change did not become active.
 	UpdateError = catalog.Error
-	// UpdateErrors holds the errors of all CRDs of a change that did not become active.
+	// UpdateErrors holds the errors of the CRDs of a change that did not become active.
 	UpdateErrors = catalog.Errors
 )
 

@@ -24,7 +24,7 @@ import (
 type UnknownKey struct {
 	// Path is the path of the key in the CRD, in the form of engine.FormatPath.
 	Path string
-	// Known is the only similar key that servers know, or "".
+	// Known is the only similar key that servers know, or "". It is also "" if the object has that key.
 	Known string
 	// Dropped is set if servers drop the key without an error even with strict field validation.
 	Dropped bool

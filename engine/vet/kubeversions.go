@@ -23,7 +23,7 @@ type KubeVersion struct {
 	EstimatedCost uint64
 	// Causes are sorted like Report.Causes.
 	Causes []engine.Cause
-	// Rules has the estimates of all rules, in the order of Report.Versions.
+	// Rules has the estimates of the rules, in the order of Report.Versions.
 	Rules []RuleEstimate
 }
 

@@ -25,9 +25,8 @@ type Reason struct {
 	EstimatedCost uint64 `json:"estimatedCost"`
 	// Missing lists missing bounds that cause the cost, most significant first.
 	Missing []Missing `json:"missing"`
-	// EstimatedTotal is the estimate of the rule for an object or, if Message is set, of an evaluation
-	// of its messageExpression. KubeVersion is the version with this estimate, or "" if it is the
-	// vetted version.
+	// EstimatedTotal is the estimate of the rule for an object or, if Message is set, of an evaluation of its
+	// messageExpression. KubeVersion is a version with this estimate, or "" if it is the vetted version.
 	EstimatedTotal uint64 `json:"-"`
 	Message        bool   `json:"-"`
 	KubeVersion    string `json:"kubeVersion,omitempty"`

@@ -107,7 +107,7 @@ const (
 	item
 )
 
-// String returns the notation of value errors. Fields that are not properties have a leading dot at the root also.
+// String returns the notation of value errors. At the root, fields that are not properties also have a leading dot.
 func (p *errorPath) String() string { return string(p.appendTo(nil, false)) }
 
 func (p *errorPath) appendTo(b []byte, unknown bool) []byte {
