@@ -12,7 +12,7 @@ import (
 type frame struct {
 	// If correlated is not set, schema, obj, and old are unset.
 	correlated bool
-	// compared is set once equal is known.
+	// equal is valid only if compared is set.
 	compared, equal bool
 	// parent is the index of the nearest correlated frame above, or noFrame.
 	parent   int

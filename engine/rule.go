@@ -17,12 +17,10 @@ import (
 type compiledRule struct {
 	ref  RuleRef
 	spec *apiextensionsv1.ValidationRule
-	// expr is nil if the rule is empty (and skipped), or if it did not compile, and every object fails with
-	// compileErr.
+	// expr is nil if the rule is empty, and skipped, or if it did not compile, and compileErr is set.
 	expr       *expr.Expr
 	compileErr string
-	// message is nil if messageExpression is not set or did not compile.
-	message *expr.Expr
+	message    *expr.Expr
 	// fieldPath is normalized.
 	fieldPath string
 	optional  bool

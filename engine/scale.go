@@ -26,7 +26,7 @@ const (
 	scaleSubresource = "scale"
 	scaleVersion     = "autoscaling/v1"
 	scaleKind        = "Scale"
-	// noReplicas is the spec.replicas that the server reports if the object lacks the field.
+	// The server reports noReplicas as spec.replicas if the object lacks the field.
 	noReplicas = -1 << 31
 )
 

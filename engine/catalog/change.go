@@ -196,7 +196,7 @@ func (c *Catalog) defineAll(crds []*apiextensionsv1.CustomResourceDefinition, kn
 	return all
 }
 
-// define returns known if its spec is the same. known is the active entry of the same name, or nil.
+// define may return known, the active entry of the same name, which can be nil.
 func (c *Catalog) define(crd *apiextensionsv1.CustomResourceDefinition, known *Entry) (*Entry, error) {
 	if c.config.Lazy && known == nil {
 		return c.accepted(crd)

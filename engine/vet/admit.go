@@ -141,7 +141,6 @@ func (a *admission) leaveUnreadable(errs field.ErrorList) bool {
 	return found
 }
 
-// withoutRules returns errPanics if the server's function panics.
 func (a *admission) withoutRules() (errs field.ErrorList, err error) {
 	defer func() {
 		if recover() != nil {

@@ -158,7 +158,6 @@ func (r *rule) compiledParts() []*compiled {
 	return parts
 }
 
-// stepsOf converts a path of the checker to a path in an object.
 func stepsOf(d *types.Decl, path []string) []engine.Step {
 	steps := make([]engine.Step, 0, len(path))
 	for _, name := range path {

@@ -72,7 +72,6 @@ func (r *defaultRules) run(path *field.Path, b *branch, root bool) error {
 	return nil
 }
 
-// decided removes the error of a rule that exceeds the work limit, and records it.
 func (r *defaultRules) decided(errs field.ErrorList, left int64) (field.ErrorList, int64) {
 	last := len(errs) - 1
 	if last < 0 || errs[last].Origin != engine.WorkLimit {

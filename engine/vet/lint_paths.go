@@ -19,7 +19,6 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// exprPath is the path of a value that an expression reads.
 type exprPath struct {
 	path string // as in the rule, such as "self.spec.hosts"
 	decl *types.Decl
@@ -153,7 +152,6 @@ func named(p *exprPath, name string) *exprPath {
 	return &exprPath{path: name, decl: p.decl, node: p.node, name: p.name, from: p}
 }
 
-// field returns nil if the object has no such field.
 func (p *exprPath) field(ident string) *exprPath {
 	f, ok := p.decl.ByIdent(ident)
 	if !ok {

@@ -39,7 +39,6 @@ func (w *schemaWalk) add(name string, path *field.Path, steps []engine.Step, mes
 	w.found = append(w.found, Lint{Name: name, Version: w.unit.version(), Path: engine.FormatPath(steps), Field: path.String(), Message: message})
 }
 
-// steps is the path of s in objects.
 func (w *schemaWalk) node(s *apiextensions.JSONSchemaProps, path *field.Path, steps []engine.Step) {
 	message, _ := w.patternProblem(s.Pattern, s.MinLength, s.MaxLength)
 	w.add(impossiblePattern, path.Child("pattern"), steps, message)

@@ -134,8 +134,8 @@ func (c *textComparison) hasSpellings() bool {
 	return !slices.ContainsFunc(c.texts(), func(text string) bool { return !c.kind.Is(text) })
 }
 
-// comparesIdentity reports whether a comparison with == is about unchanged text: it reads oldSelf, or the same field
-// of two elements.
+// comparesIdentity reports whether a comparison for equality is about unchanged text: it reads oldSelf, or the same
+// field of two elements.
 func comparesIdentity(c *textComparison) bool {
 	for _, p := range []*exprPath{c.a.path, c.b.path} {
 		if p != nil && p.root().path == types.OldSelf {

@@ -187,7 +187,6 @@ func (f *partFinder) mostExpensiveChild(e ast.Expr) (best ast.Expr, saved uint64
 	return best, saved
 }
 
-// savingWithout replaces part with a constant.
 func (f *partFinder) savingWithout(part ast.Expr) uint64 {
 	a := ast.Copy(f.ast)
 	exprs := ast.NewExprFactory()
