@@ -199,10 +199,11 @@ type Info struct {
 	// Config is the configuration, with defaults for KubeVersion and Limits. NoRatcheting is also set if the emulated
 	// minor does not ratchet updates.
 	Config
-	GroupKind  runtimeschema.GroupKind
+	GroupKind runtimeschema.GroupKind
+	// Namespaced is set if objects of the CRD are namespaced.
 	Namespaced bool
-	// Versions holds the names of the CRD's versions in the priority order of Kubernetes, from v1 to v1alpha1. Served
-	// holds the served versions in the same order, so the preferred version is first.
+	// Versions holds the names of the CRD's versions in the priority order of Kubernetes, such as v2, v1, v1beta1.
+	// Served holds the served versions in the same order, so the preferred version is first.
 	Versions, Served []string
 	// Deprecations are the warnings that the server adds to every request to a deprecated version, including reads,
 	// by version name.
