@@ -117,14 +117,12 @@ func stringField(name string) schema.StructField {
 	return newField(name, schema.Atom{Scalar: newScalar(schema.String)})
 }
 
-// requiredField returns a string field whose default is "".
 func requiredField(name string) schema.StructField {
 	f := stringField(name)
 	f.Default = ""
 	return f
 }
 
-// metadataTypes returns the types of metadata, and the types of values whose type is not declared.
 func metadataTypes() []schema.TypeDef {
 	stringType := schema.TypeRef{Inlined: schema.Atom{Scalar: newScalar(schema.String)}}
 	texts := schema.Atom{Map: &schema.Map{ElementType: stringType}}

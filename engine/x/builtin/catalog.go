@@ -41,7 +41,7 @@ type Kind struct {
 	Resource string
 	// Namespaced reports whether the resource is namespaced.
 	Namespaced bool
-	// Subresources holds the resource's subresources, sorted by name.
+	// Subresources holds the resource's subresources.
 	Subresources []Subresource
 	// Defaulted reports whether the schema has the defaults of the API server. The schemas of other
 	// kinds have only the defaults that OpenAPI declares. A default that depends on other fields, such
@@ -52,8 +52,7 @@ type Kind struct {
 // A Subresource is a subresource, such as status.
 type Subresource struct {
 	Name string
-	// Kind is the kind of the objects that requests contain. It is the kind of the resource for status,
-	// and a kind such as PodExecOptions for subresources that are connected to.
+	// Kind is the kind of the objects that requests contain.
 	Kind schema.GroupVersionKind
 }
 
@@ -160,7 +159,6 @@ func (e *UnknownKindError) Error() string {
 	return fmt.Sprintf("Kubernetes %s has no built-in kind %s", e.Release, e.Kind)
 }
 
-// objectMeta is the definition of the metadata of objects.
 const objectMeta = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
 
 // Metadata returns the schema of the metadata of objects, which is the same for all kinds. The caller

@@ -30,7 +30,7 @@ var examples = sync.OnceValue(func() map[schema.GroupVersionKind]map[string]any 
 	return all
 })
 
-// Example returns a small object of a kind, which the caller owns. Servers accept the examples of most kinds.
+// Example returns a small object of a kind, which the caller owns. A server may reject it.
 func (c *Catalog) Example(gvk schema.GroupVersionKind) map[string]any {
 	u := (&unstructured.Unstructured{Object: maps.Clone(examples()[gvk])}).DeepCopy()
 	if u.Object == nil {

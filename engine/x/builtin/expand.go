@@ -108,7 +108,6 @@ func (e *expander) expandPlain(d *definition, path string) (*apiextensionsv1.JSO
 	return props, nil
 }
 
-// setDefault sets the default recorded for path, or the given default if none were recorded.
 func (e *expander) setDefault(props *apiextensionsv1.JSONSchemaProps, given json.RawMessage, path string) {
 	if e.defaults != nil {
 		given = e.defaults[path]

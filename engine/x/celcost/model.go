@@ -14,9 +14,7 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// A Model estimates expressions as the API server of one Kubernetes version does. Estimates depend
-// on that version alone, not on the linked releases of k8s.io and cel-go. A Model is safe for
-// concurrent use.
+// A Model estimates expressions as the API server of one Kubernetes version does. It is safe for concurrent use.
 //
 // Use declarations of the same version: their bounds differ as well.
 type Model struct{ of *estimate.Model }

@@ -53,7 +53,6 @@ func isDyn(t *celtypes.Type) bool {
 	return t.Kind() == celtypes.DynKind || t.Kind() == celtypes.AnyKind
 }
 
-// joins reports whether elements of both types can be in a literal.
 func joins(a, b *celtypes.Type) bool {
 	if isDyn(a) || isDyn(b) || a.IsExactType(b) {
 		return true

@@ -12,7 +12,7 @@ import (
 var anyObject = cel.ObjectType("object")
 
 // scalars holds the CEL types of scalars. fixed is the declaration of a type whose size has no bounds in the API
-// server's environment. Other types have a name and a zero value there.
+// server's environment.
 var scalars = map[types.Kind]struct {
 	cel   *cel.Type
 	fixed *kubecel.DeclType

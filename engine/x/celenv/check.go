@@ -55,8 +55,8 @@ func newChecks(env *cel.Env) (*checks, error) {
 	return c, nil
 }
 
-// check checks parsed, which it modifies, and reports whether it succeeded. If it returns false,
-// cel-go has to check the expression, most often because the expression is invalid.
+// check checks parsed, which it modifies, and reports whether it succeeded. If it returns false, cel-go has to check
+// the expression.
 func (c *checks) check(parsed *cel.Ast, table *typeTable, roots []*check.Variable) bool {
 	checked, err := c.checker.Check(parsed.NativeRep(), table, roots...)
 	if err != nil {
@@ -104,8 +104,6 @@ func mayBeUnsound(e ast.Expr) (suspect bool) {
 	return suspect
 }
 
-// mayBeUnsoundCall reports whether a validator has to inspect call: any call of format, and calls of the other
-// functions that have a validator, unless the argument is not a literal or is known to be valid.
 func mayBeUnsoundCall(call ast.CallExpr) bool {
 	function, args := call.FunctionName(), call.Args()
 	switch function {

@@ -26,8 +26,7 @@ func (e *Env) Compile(d *types.Decl, optionalOldSelf bool, src string) (env *cel
 	return env, checked, nil
 }
 
-// A PanicError reports that cel-go panics while it checks an expression. An API server panics too:
-// when a new CRD contains the expression, and on each write to objects of a stored CRD.
+// A PanicError reports that cel-go panics while it checks an expression, as an API server does.
 type PanicError struct {
 	// Panic is the text of the panic.
 	Panic string

@@ -37,8 +37,8 @@ func (e *ComplexError) Error() string {
 	return fmt.Sprintf("a rule is too complex to be checked: %d generic operators and functions, lists %d deep: split the rule", e.Generic, e.Depth)
 }
 
-// Limits on checking time, in units of about a microsecond: for a single expression, and for all
-// expressions compiled in a Scope. Real rules need a hundredth of this.
+// Limits on checking time, in units of about a microsecond: for a single expression, and for all expressions compiled
+// in a Scope.
 const (
 	maxComplexity   = 2_000_000
 	scopeComplexity = 4_000_000
@@ -63,7 +63,6 @@ type counter struct {
 	doublings    int // map keys that are not literals
 }
 
-// expr counts e, which is nested in depth list, map, or struct literals.
 func (c *counter) expr(e ast.Expr, depth int) {
 	c.depth = max(c.depth, depth)
 	switch e.Kind() {
@@ -90,7 +89,6 @@ func (c *counter) expr(e ast.Expr, depth int) {
 	}
 }
 
-// genericCalls returns the functions that have an overload with a type parameter.
 var genericCalls = sync.OnceValue(func() map[string]bool {
 	generic := map[string]bool{}
 	for name, fn := range StoredRules(types.Version{Minor: types.Newest}).base.Functions() {

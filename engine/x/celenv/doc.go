@@ -4,6 +4,5 @@
 //	env := celenv.StoredRules(types.Version{Minor: 33})
 //	celEnv, checked, err := env.Compile(d, false, "self.spec.replicas <= 3")
 //
-// Each Kubernetes version has the environments of its API server. They do not depend on the linked
-// releases of k8s.io and cel-go.
+// Each Kubernetes version has the environments of its API server.
 package celenv

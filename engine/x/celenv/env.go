@@ -19,7 +19,7 @@ const keywordFields = 31
 type Env struct {
 	version  types.Version
 	shared   *base
-	base     *cel.Env // of shared
+	base     *cel.Env
 	keywords bool
 	stored   int // 1 for stored rules, otherwise 0
 	patches  int // 1 for WithPatchTypes, otherwise 0
@@ -30,8 +30,8 @@ func StoredRules(v types.Version) *Env {
 	return newEnv(&Env{version: v, keywords: v.Minor >= keywordFields, stored: 1})
 }
 
-// NewRules returns the environment for new rules in a server of version v. It accepts only what
-// the previous minor version can run, so that the server can be rolled back.
+// NewRules returns the environment for new rules in a server of version v. It selects the libraries of the previous
+// minor version, so that the server can be rolled back.
 func NewRules(v types.Version) *Env {
 	return newEnv(&Env{version: v, keywords: v.Minor > keywordFields})
 }
@@ -177,7 +177,6 @@ func (t *typeTable) declare(e *Env, object *kubecel.DeclType) error {
 	return err
 }
 
-// of returns the type of a root. Roots with the same Decl, such as self and oldSelf, share a type.
 func (t *typeTable) of(d *types.Decl) *cel.Type {
 	known := t.roots[d]
 	if known == nil {
@@ -187,8 +186,7 @@ func (t *typeTable) of(d *types.Decl) *cel.Type {
 	return known
 }
 
-// newType creates the type of d at a path. Objects at two paths get two types even if their
-// declarations are equal, because the API server names types by path.
+// Objects at two paths get two types even if their declarations are equal, because the API server names types by path.
 func (t *typeTable) newType(d *types.Decl) *cel.Type {
 	switch d.Kind {
 	case types.Object:

@@ -28,8 +28,7 @@ func includes() cel.EnvOption {
 		cel.BinaryBinding(isIncluded)))
 }
 
-// isIncluded reports whether the list has an item that equals v. A target that is not a list is
-// compared with v.
+// isIncluded compares a target that is not a list with v.
 func isIncluded(target, v ref.Val) ref.Val {
 	list, ok := target.(traits.Lister)
 	if !ok {

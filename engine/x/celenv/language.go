@@ -18,12 +18,10 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// How it works: a server selects the libraries for an expression by the oldest minor version that
-// must be able to run it: its own version for stored expressions, the version before it for new
-// ones. But it has only one release of cel-go, so other differences depend on the server's version
-// alone. The linked release can select libraries for older versions, but with its own cel-go.
+// How it works: a server selects the libraries for an expression by the oldest minor version that must be able to run
+// it: its own version for stored expressions, the version before it for new ones. But it has only one release of
+// cel-go, so other differences depend on the server's version alone.
 
-// A languageOption adds options to the environments of some API servers.
 type languageOption struct {
 	// runs is the range of the oldest version that must run the expression. server is the range of
 	// the server's version.
@@ -170,7 +168,6 @@ type base struct {
 // bases is indexed by the server's version, by 1 for stored rules, and by 1 for patch types.
 var bases [types.Last + 1][2][2]base
 
-// share sets the environment of e, which create makes for the first Env of its version and kind.
 func (e *Env) share(create func(minor int) (*cel.Env, error)) {
 	minor := min(max(e.version.Minor, 0), types.Last)
 	e.shared = &bases[minor][e.stored][e.patches]

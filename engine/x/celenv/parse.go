@@ -29,7 +29,7 @@ func Parse(env *cel.Env, src string) (*cel.Ast, error) {
 // errSyntax is the error of knownParser.parse for which cel-go's parser has the messages.
 var errSyntax = errors.New("cel-go's parser reports the errors")
 
-// parse parses src with Celadon's parser. The error is errSyntax or a *ComplexError.
+// The error is errSyntax or a *ComplexError.
 func (k *knownParser) parse(env *cel.Env, src string) (*cel.Ast, error) {
 	source := parse.NewSource(src)
 	tree, err := k.of(src).Parse(source)
@@ -44,7 +44,6 @@ func (k *knownParser) parse(env *cel.Env, src string) (*cel.Ast, error) {
 	return k.qualify(env, parsed, src), nil
 }
 
-// upstream parses src with cel-go's parser. The error is an *IssuesError.
 func (k *knownParser) upstream(env *cel.Env, src string) (*cel.Ast, error) {
 	parsed, issues := k.celgo(env, src)
 	if issues != nil {
@@ -53,7 +52,6 @@ func (k *knownParser) upstream(env *cel.Env, src string) (*cel.Ast, error) {
 	return k.qualify(env, parsed, src), nil
 }
 
-// qualify changes the names in parsed that the linked checker would resolve in another way.
 func (k *knownParser) qualify(env *cel.Env, parsed *cel.Ast, src string) *cel.Ast {
 	if k.qualifiedFirst && mayHideNames(src) {
 		qualifyNames(env, parsed.NativeRep().Expr())

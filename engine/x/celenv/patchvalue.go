@@ -43,8 +43,7 @@ func (v *ObjectValue) Type() ref.Type { return celtypes.NewObjectType(v.typ.Type
 
 func (v *ObjectValue) IsZeroValue() bool { return len(v.fields) == 0 }
 
-// Value returns the fields as JSON values, or an error value. Values without a form in JSON keep their
-// Go type, as in the server.
+// Value returns the fields as Go values, or an error value.
 func (v *ObjectValue) Value() any {
 	fields, err := v.native()
 	if err != nil {
@@ -294,7 +293,7 @@ func (p *JSONPatchValue) ConvertToNative(t reflect.Type) (any, error) {
 	return nil, fmt.Errorf("cannot convert to native type: %v", t)
 }
 
-// Parts returns the values in an object or JSON patch, or nil for other values.
+// Parts returns the names and values in an object or JSON patch, or nil for other values.
 func Parts(v ref.Val) (parts []ref.Val) {
 	switch v := v.(type) {
 	case *ObjectValue:

@@ -77,7 +77,6 @@ func checkTree(env *cel.Env, parsed *cel.Ast) (checked *cel.Ast, issues *cel.Iss
 // hiddenPatterns holds the original values of literals that were replaced by "", by expression ID.
 type hiddenPatterns map[int64]celtypes.String
 
-// hidePatterns replaces constant patterns that are too large to compile by "". show restores them.
 func hidePatterns(e ast.Expr) hiddenPatterns {
 	var hidden hiddenPatterns
 	ast.PreOrderVisit(e, ast.NewExprVisitor(func(e ast.Expr) {
@@ -116,8 +115,8 @@ func (h hiddenPatterns) show(e ast.Expr) {
 	}))
 }
 
-// LargePattern reports whether an expression has a constant that would compile to a pattern of
-// millions of states. cel-go's planner compiles such a pattern regardless of the memory it takes.
+// LargePattern reports whether an expression has a string constant that would compile to a pattern of more than
+// regexcost.MaxStates states. cel-go's planner compiles such a pattern regardless of the memory it takes.
 func LargePattern(checked *cel.Ast) (large bool) {
 	ast.PreOrderVisit(checked.NativeRep().Expr(), ast.NewExprVisitor(func(e ast.Expr) {
 		if large || e.Kind() != ast.LiteralKind {
@@ -140,7 +139,6 @@ func LargePattern(checked *cel.Ast) (large bool) {
 // value has no type.
 const untypedSecondVariables dialect = "celadon.second"
 
-// untypedVariable replaces second variables without a type.
 const untypedVariable = "celadon_second"
 
 // An UntypedError reports that a part of a checked expression has no type.
@@ -148,8 +146,6 @@ type UntypedError struct{}
 
 func (UntypedError) Error() string { return "missing type conversion to proto: " }
 
-// withUntypedSecond returns the error of a checked expression in which second variables may have no
-// type, or nil.
 func withUntypedSecond(env *cel.Env, src string, checked *cel.Ast) error {
 	seconds := untypedSeconds(checked.NativeRep())
 	if len(seconds) == 0 {
@@ -178,7 +174,6 @@ func withUntypedSecond(env *cel.Env, src string, checked *cel.Ast) error {
 	return UntypedError{}
 }
 
-// untypedSeconds returns the IDs of the references to second variables of loops over dyn values.
 func untypedSeconds(checked *ast.AST) (ids []int64) {
 	ast.PreOrderVisit(checked.Expr(), ast.NewExprVisitor(func(e ast.Expr) {
 		if e.Kind() != ast.ComprehensionKind || !e.AsComprehension().HasIterVar2() {

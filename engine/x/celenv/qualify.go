@@ -38,7 +38,6 @@ func mayHideNames(src string) bool {
 	return false
 }
 
-// qualifyNames changes the names in a parsed expression that older versions resolve in another way.
 func qualifyNames(env *cel.Env, e ast.Expr) {
 	q := qualifier{types: env.CELTypeProvider(), locals: map[string]int{}}
 	q.visit(e)

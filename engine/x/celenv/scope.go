@@ -21,11 +21,10 @@ import (
 // Celadon's checker assigns the same types and references as cel-go's in a tenth of the time. It
 // can be removed when the cel-go version used by k8s.io is as fast.
 type Scope struct {
-	env    *Env
-	checks *checks
-	types  *typeTable
-	roots  map[Root]*check.Variable
-	// complexity is the total of all expressions compiled so far.
+	env        *Env
+	checks     *checks
+	types      *typeTable
+	roots      map[Root]*check.Variable
 	complexity int
 	invalid    invalidTotal
 	reported   reportTotal
@@ -84,7 +83,6 @@ func (s *Scope) CompileWith(roots []Root, src string) (*cel.Ast, error) {
 	return checked, err
 }
 
-// with returns the environment of roots, and the work that it took.
 func (s *Scope) with(roots []Root) (env *cel.Env, units int, err error) {
 	fields := make([]map[string]*kubecel.DeclField, len(roots))
 	for i, r := range roots {
@@ -111,8 +109,7 @@ func (s *Scope) with(roots []Root) (env *cel.Env, units int, err error) {
 // earlier expressions. Use it, for example, when a rule temporarily replaces another.
 func (s *Scope) Forget() { s.complexity, s.invalid, s.reported = 0, invalidTotal{}, reportTotal{} }
 
-// compile parses and checks an expression with Celadon's checker. ok is false if cel-go's checker
-// has to check it.
+// ok is false if cel-go's checker has to check the expression.
 func (s *Scope) compile(roots []Root, src string) (checked *cel.Ast, ok bool, err error) {
 	parsed, err := s.parse(src)
 	if err != nil {
@@ -176,7 +173,6 @@ type invalidTotal struct {
 }
 
 // maxInvalid limits the work for the invalid expressions of a scope, in units of about a microsecond.
-// It is enough for 700 short rules.
 const maxInvalid = 250_000
 
 // The work for an invalid expression: the units for cel-go's checker, the units for a byte of the source, and the
@@ -195,8 +191,7 @@ const (
 
 func (t *invalidTotal) exceeded() bool { return t.units > maxInvalid }
 
-// add adds an expression with its error, which is nil if it is valid after all. units is the work that
-// its source and its error do not show.
+// err is nil if the expression is valid after all. units is the work that its source and its error do not show.
 func (t *invalidTotal) add(src string, err error, units int) {
 	if err == nil {
 		return
@@ -205,7 +200,6 @@ func (t *invalidTotal) add(src string, err error, units int) {
 	t.units += units + unitsPerExpression + unitsPerByte*len(src) + len(err.Error())/errorBytesPerUnit
 }
 
-// nodes returns the number of declarations in d, which may be nil.
 func nodes(d *types.Decl) int {
 	if d == nil {
 		return 0

@@ -22,8 +22,7 @@ const (
 	emptyContainer   = "' (in container '')"
 )
 
-// withSuggestions returns the errors of an expression in a version that suggests names. issues are the
-// errors of the linked checker.
+// issues are the errors of the linked checker.
 func withSuggestions(env *cel.Env, src string, issues *cel.Issues) *cel.Issues {
 	s := &suggester{env: env, unknown: map[int64]bool{}, replaced: map[int64]bool{}}
 	for _, e := range issues.Errors() {
@@ -55,7 +54,6 @@ type suggester struct {
 	added             []*common.Error
 }
 
-// visit looks for qualified names that begin with an unknown name.
 func (s *suggester) visit(e ast.Expr) {
 	switch e.Kind() {
 	case ast.SelectKind:
@@ -101,7 +99,6 @@ func (s *suggester) qualified(e, x ast.Expr, suffix string) bool {
 	return true
 }
 
-// message returns the message of an error of the linked checker with the suggestion of newer ones.
 func (s *suggester) message(old string) string {
 	if name, ok := strings.CutPrefix(old, undeclaredPrefix); ok {
 		if name, ok = strings.CutSuffix(name, emptyContainer); ok {
@@ -125,7 +122,6 @@ func suggestion(name string, found []string) string {
 	return ""
 }
 
-// names returns the names of all variables, functions, and macros, shortest first.
 func (s *suggester) names() []string {
 	if s.known == nil {
 		for name := range s.env.Functions() {

@@ -7,15 +7,14 @@ import (
 	"github.com/celadon-cel/celadon/internal/cel/parse"
 )
 
-// ParseTolerant returns the largest tree that src can be read as, even if src is incomplete. If
-// Parse accepts src, both return the same tree.
+// ParseTolerant parses src even if it is incomplete.
 func ParseTolerant(env *cel.Env, src string) *ast.AST {
 	tree, _ := parserOf(env).of(src).Tolerant(parse.NewSource(src))
 	return tree
 }
 
-// CheckTree checks an expression assembled from parts of other trees; expression IDs may repeat. It
-// returns nil if the expression is invalid or too complex to check. e is not modified.
+// CheckTree checks an expression assembled from parts of other trees; expression IDs may repeat. It returns nil if the
+// expression cannot be checked. e is not modified.
 func CheckTree(env *cel.Env, e ast.Expr) *cel.Ast {
 	e = ast.NewExprFactory().CopyExpr(e)
 	last := int64(0)

@@ -19,11 +19,8 @@ import (
 // untyped is the type of a call x.f() of an undeclared function. Its name is in the errors.
 var untyped = cel.OpaqueType("<nil>")
 
-// logicalFunctions replace the logical operators.
 var logicalFunctions = map[string]string{operators.LogicalAnd: "celadon_and", operators.LogicalOr: "celadon_or"}
 
-// withUntypedCalls returns the errors of an expression in an older version. issues are the errors of
-// the linked checker.
 func withUntypedCalls(env *cel.Env, src string, issues *cel.Issues) *cel.Issues {
 	parsed, err := Parse(env, src)
 	if err != nil {
@@ -79,7 +76,6 @@ func olderMessage(message string) string {
 	return message
 }
 
-// protoTypes holds the text of the protocol buffers of types.
 var protoTypes = map[string]string{
 	"bool": "primitive:BOOL", "bytes": "primitive:BYTES", "double": "primitive:DOUBLE", "int": "primitive:INT64", "string": "primitive:STRING",
 	"uint": "primitive:UINT64", "google.protobuf.Duration": "well_known:DURATION", "google.protobuf.Timestamp": "well_known:TIMESTAMP", "null": "null:NULL_VALUE",
@@ -105,8 +101,6 @@ func undeclaredCalls(errs []*common.Error) map[int64]string {
 	return messages
 }
 
-// declarations returns declarations of the functions whose calls x.f() are undeclared, and of
-// logicalFunctions.
 func declarations(e ast.Expr, undeclared map[int64]string) (options []cel.EnvOption) {
 	known := map[string]bool{}
 	for _, name := range logicalFunctions {

@@ -15,12 +15,11 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// Compile parses and checks an expression as a server of version v does for a stored rule. self and
-// oldSelf are declared as d; if optionalOldSelf is set, oldSelf is an optional of it. Compile also
-// returns the environment in which to plan the expression. [Value] returns values for it.
+// Compile parses and checks an expression as a server of version v does for a stored rule. self and oldSelf are
+// declared as d; if optionalOldSelf is set, oldSelf is an optional of it. Compile also returns the environment in which
+// to plan the expression. [Value] returns values for it.
 //
-// The error is types.ErrHidden if d has no CEL type. Otherwise, the expression is invalid or too
-// complex, and the error describes where and why.
+// The error is types.ErrHidden if d has no CEL type.
 func Compile(v types.Version, d *types.Decl, optionalOldSelf bool, src string) (*cel.Env, *cel.Ast, error) {
 	return celenv.StoredRules(v).Compile(d, optionalOldSelf, src)
 }

@@ -84,7 +84,6 @@ func (l *listValue) Size() ref.Val  { return celtypes.Int(len(l.items)) }
 func (l *listValue) Type() ref.Type { return celtypes.ListType }
 func (l *listValue) Value() any     { return l.items }
 
-// values returns the items as CEL values in a new slice.
 func (l *listValue) values() []ref.Val {
 	vals := make([]ref.Val, len(l.items))
 	for i, item := range l.items {
@@ -239,7 +238,6 @@ func (m *mapListValue) Add(other ref.Val) ref.Val {
 // decoded JSON or a result of the rule. A Go map or slice as a key panics, as in the API server.
 // There, the sum of a list may also share its array with other sums of the list; here, it is a copy.
 
-// addJSON is Add of versions with jsonSums.
 func (l *listValue) addJSON(other traits.Lister) ref.Val {
 	items := append([]any(nil), l.items...)
 	for it := other.Iterator(); it.HasNext() == celtypes.True; {
@@ -248,7 +246,7 @@ func (l *listValue) addJSON(other traits.Lister) ref.Val {
 	return &listValue{items: items, elem: l.elem}
 }
 
-// goKeys returns the items as a set. It is computed once, so additions by addJSON remain.
+// It is computed once, so additions by addJSON remain.
 func (s *setValue) goKeys() map[any]struct{} {
 	s.once.Do(func() {
 		s.keys = make(map[any]struct{}, len(s.items))
@@ -259,7 +257,6 @@ func (s *setValue) goKeys() map[any]struct{} {
 	return s.keys
 }
 
-// equalJSON is Equal of versions with jsonSums, for a list of the same length.
 func (s *setValue) equalJSON(other traits.Lister) ref.Val {
 	keys := s.goKeys()
 	for it := other.Iterator(); it.HasNext() == celtypes.True; {
@@ -270,8 +267,7 @@ func (s *setValue) equalJSON(other traits.Lister) ref.Val {
 	return celtypes.True
 }
 
-// addJSON is Add of versions with jsonSums. As in the API server, later comparisons and additions of
-// s consider the added items as items of s.
+// As in the API server, later comparisons and additions of s consider the added items as items of s.
 func (s *setValue) addJSON(other traits.Lister) ref.Val {
 	items, keys := append([]any(nil), s.items...), s.goKeys()
 	for it := other.Iterator(); it.HasNext() == celtypes.True; {
@@ -284,7 +280,6 @@ func (s *setValue) addJSON(other traits.Lister) ref.Val {
 	return &setValue{listValue: listValue{items: items, elem: s.elem}}
 }
 
-// addJSON is Add of versions with jsonSums.
 func (m *mapListValue) addJSON(other traits.Lister) ref.Val {
 	items := merged(append([]any(nil), m.items...), other, ref.Val.Value, m.key)
 	return &mapListValue{listValue: listValue{items: items, elem: m.elem}, keys: m.keys}

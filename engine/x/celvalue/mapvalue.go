@@ -151,7 +151,6 @@ func (m *mapValue) equalField(name string, other traits.Mapper) ref.Val {
 	return v.Equal(ov)
 }
 
-// equalStrictly is equalField of versions with strictFields.
 func (m *mapValue) equalStrictly(name string, other traits.Mapper) ref.Val {
 	v, found := other.Find(celtypes.String(name))
 	if !found {

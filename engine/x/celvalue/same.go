@@ -160,7 +160,6 @@ func sameKeys(a, b map[string]any, keys []string) bool {
 	return true
 }
 
-// allPlainNames reports whether each name is its own CEL identifier.
 func allPlainNames(names []string) bool {
 	for _, name := range names {
 		if ident, ok := types.Escape(name); !ok || ident != name {
@@ -170,7 +169,7 @@ func allPlainNames(names []string) bool {
 	return true
 }
 
-// sameJSON reports whether values without a declaration are equal. It subtracts its work from left.
+// sameJSON is Same for values without a declaration.
 func sameJSON(a, b any, left *int) bool {
 	if *left -= perNode; *left < 0 {
 		return false

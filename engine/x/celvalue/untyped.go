@@ -21,8 +21,8 @@ import (
 // must not change while the result is in use.
 func Untyped(v any) ref.Val { return schemaless(v, false) }
 
-// FromGo returns decoded JSON as the CEL value of a Go struct with this JSON form, as servers since
-// 1.37 use for request and namespaceObject. Comparing it with a value of another type is an error.
+// FromGo returns decoded JSON as the CEL value of a Go struct with this JSON form, as servers since 1.37 use for
+// request and namespaceObject.
 func FromGo(v any) ref.Val { return schemaless(v, true) }
 
 func schemaless(v any, fromGo bool) ref.Val {
@@ -45,7 +45,8 @@ func schemaless(v any, fromGo bool) ref.Val {
 	return celtypes.DefaultTypeAdapter.NativeToValue(v)
 }
 
-// Fields returns the fields of a value that Untyped made from an object, or nil for any other value.
+// Fields returns the fields of an object that Untyped returned. It returns nil for an object with the semantics of
+// FromGo and for other values.
 func Fields(v ref.Val) map[string]any {
 	if m, ok := v.(*untypedMap); ok && !m.fromGo {
 		return m.fields
@@ -202,7 +203,6 @@ func (l *untypedList) ConvertToType(t ref.Type) ref.Val {
 	return l.base().ConvertToType(t)
 }
 
-// A sliceIterator returns the values of the items of a slice.
 type sliceIterator[T any] struct {
 	iteratorValue
 	rest  []T

@@ -122,7 +122,6 @@ func mismatch(want string, got any) ref.Val {
 	return celtypes.NewErr("invalid data, expected %s, got %T", want, got)
 }
 
-// formatted parses s in the format of k. It returns a CEL error if s is malformed.
 func formatted(s string, k types.Kind) ref.Val {
 	switch k {
 	case types.Duration:

@@ -10,30 +10,28 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// How it works: roots are numbered. A planned program reads root 0 instead of looking up "self", so
-// variables cost the same in every context. An object is bound in its decoded form and converted to
-// a ref.Val at most once per binding, when code needs that. Each activation owns a frame, whose
-// memory its evaluations reuse.
+// How it works: roots are numbered, and a planned program reads root 0 instead of looking up "self". An object is bound
+// in its decoded form and converted to a ref.Val on demand. Each activation owns a frame, whose memory its evaluations
+// reuse.
 
 // An Activation holds the values of an expression's roots, such as self and oldSelf, for
 // evaluations of programs with the same roots. It is not safe for concurrent use. It can be bound
 // again after its evaluations have ended, which saves allocations.
 type Activation struct {
-	roots []root // in the order in which programs number them
+	roots []root
 
-	frame *frame // created on first use
-	// work limits each evaluation (0 means MaxWork); share limits the sum of all evaluations.
+	frame *frame
+	// work limits each evaluation (0 means MaxWork); for share, see ShareWork.
 	work, share uint64
-	nested      *Activation // see Nested; nil before the first use
+	nested      *Activation
 }
 
 type root struct {
-	name  string
-	raw   any         // decoded JSON; nil if absent
-	decl  *types.Decl // describes raw; nil if the value is a ref.Val from the start
-	val   ref.Val     // boxed value; created on demand
-	bound presence
-	// optional is set if the expression sees the value as an optional.
+	name     string
+	raw      any
+	decl     *types.Decl // nil if the value is a ref.Val from the start
+	val      ref.Val     // boxed value; created on demand
+	bound    presence
 	optional bool
 }
 
@@ -130,8 +128,7 @@ func BindRoots(roots []celenv.Root, values map[string]any) *Activation {
 	return a
 }
 
-// NewActivation returns an activation for programs with the given roots. The roots are unknown
-// attributes until Set binds them.
+// NewActivation is like BindRoots without values.
 func NewActivation(roots []celenv.Root) *Activation { return BindRoots(roots, nil) }
 
 // Set binds the root with the given index, which must not have a Decl, to v. If v is nil, the root
@@ -144,8 +141,8 @@ func (a *Activation) Set(index int, v ref.Val) {
 	}
 }
 
-// Nested returns an activation with the same roots and values as a, for programs that run while a
-// program runs with a. It shares the values: what Set binds later applies to both.
+// Nested returns an activation that shares the roots and values of a, for programs that run while a program runs with
+// a.
 func (a *Activation) Nested() *Activation {
 	if a.nested == nil {
 		a.nested = &Activation{roots: a.roots, work: a.work}
@@ -153,9 +150,8 @@ func (a *Activation) Nested() *Activation {
 	return a.nested
 }
 
-// SetOptional sets whether oldSelf is an optional, as for a rule with optionalOldSelf. Then only
-// programs whose environment declares oldSelf as an optional can use a. It has no effect on an
-// activation that Bind and BindOld did not bind.
+// SetOptional sets whether oldSelf is an optional, as for a rule with optionalOldSelf. Then only programs whose
+// environment declares oldSelf as an optional can use a. Bind and BindOld reset it.
 func (a *Activation) SetOptional(optional bool) {
 	if len(a.roots) == ruleRoots {
 		a.roots[oldRoot].optional = optional

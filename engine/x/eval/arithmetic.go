@@ -8,10 +8,8 @@ import (
 	celtypes "github.com/google/cel-go/common/types"
 )
 
-// How it works: numbers keep their Go types. Overflow and division by zero are checked as in
-// cel-go's common/types, because the error message is part of the verdict. A numeric operator costs
-// 1, also if it overflows. + on strings is charged by the number of characters of both operands;
-// before errorsEnd, an operand that is an error counts as one character.
+// How it works: numbers keep their Go types. Overflow and division by zero are checked as in cel-go's common/types,
+// because the error message is part of the verdict.
 
 var (
 	errOverflow     = newErr("integer overflow")

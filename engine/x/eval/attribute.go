@@ -13,9 +13,8 @@ import (
 // an attribute are collected first and then resolved: as a path over decoded JSON if every step is
 // declared and none is optional (path.go), and otherwise as lookups on ref.Vals (path_boxed.go).
 
-// An attribute is a variable or a value with the selections and indexes that follow it. If it is a
-// conditional, both branches get the qualifiers that follow. CEL charges a unit for each attempted
-// selection or index and another for the attribute as a whole.
+// An attribute is a variable or a value with the selections and indexes that follow it. If it is a conditional, both
+// branches get the qualifiers that follow.
 type attribute struct {
 	// Exactly one of variable, operand, and cond is set.
 	variable   *variable
@@ -25,16 +24,16 @@ type attribute struct {
 	branch     int64 // the node's ID if it is a conditional's branch with code of its own, else 0
 	qualifiers []qualifier
 
-	has bool // the last qualifier is a has() test
-	key bool // it is used as an index
+	has bool
+	key bool
 	typ *celtypes.Type
 }
 
 type qualifier struct {
-	key      *code // may be a constant
+	key      *code
 	optional bool
-	test     bool // has(): only tests for presence
-	// field is set for a selection from a celenv.ObjectValue. An optional selection never finds its fields.
+	test     bool
+	// field is set for a selection from a celenv.ObjectValue.
 	field bool
 }
 
@@ -49,7 +48,6 @@ func (a *attribute) qualify(q qualifier, e ast.Expr, t *celtypes.Type) {
 	a.no.qualify(q, e, t)
 }
 
-// attributeCode plans an attribute whose own unit is charged.
 func (p *planner) attributeCode(e ast.Expr) (*code, error) {
 	a, err := p.attribute(e)
 	if err != nil {
@@ -191,8 +189,7 @@ func (p *planner) resolveBranch(a *attribute) *code {
 	return p.watchedPart(p.resolve(a, false), a.branch)
 }
 
-// resolve returns the code of an attribute. If counted is set, the code charges the attribute's own
-// unit.
+// If counted is set, the code charges the attribute's own unit.
 func (p *planner) resolve(a *attribute, counted bool) *code {
 	if a.cond != nil {
 		c := ternary(a.cond, p.resolveBranch(a.yes), p.resolveBranch(a.no))

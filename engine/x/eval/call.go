@@ -23,8 +23,8 @@ import (
 type invocation struct {
 	id       int64
 	function string
-	overload string   // "" if it depends on the arguments' values
-	may      []string // the possible overloads
+	overload string // "" if it depends on the arguments' values
+	may      []string
 	args     []*code
 	typ      *celtypes.Type
 }
@@ -65,7 +65,6 @@ func (p *planner) invocation(e ast.Expr) (*invocation, error) {
 	return inv, err
 }
 
-// invoke returns typed code if the arguments allow it, and otherwise a call of the library function.
 func (p *planner) invoke(inv *invocation) (*code, error) {
 	switch inv.function {
 	case operators.Equals, operators.NotEquals:
@@ -104,9 +103,8 @@ func (p *planner) invoke(inv *invocation) (*code, error) {
 	return lib.code(inv), nil
 }
 
-// junction plans && or ||: decides is the value of a term that determines the result alone. terms
-// flattens nested operators only if that changes neither errors nor costs, and if no probe or record
-// needs the values of the inner operators.
+// decides is the value of a term that determines the result alone. terms flattens nested operators only if that changes
+// neither errors nor costs, and if no probe or record needs the values of the inner operators.
 func (p *planner) junction(e ast.Expr, decides, rest truth) (*code, error) {
 	terms, err := p.terms(e, e.AsCall().FunctionName(), nil)
 	switch {
@@ -136,7 +134,6 @@ func (p *planner) terms(e ast.Expr, function string, terms []testFunc) ([]testFu
 	return terms, nil
 }
 
-// A binding is a library function, with all that CEL's dispatch depends on.
 type binding struct {
 	semantics          *semantics
 	id                 int64
@@ -148,15 +145,13 @@ type binding struct {
 	trait    int
 	lenient  bool // also called with errors as arguments
 	arity    int
-	// listed is set if arguments are evaluated in order and the first error ends the evaluation.
+	// listed is set if the first error ends the evaluation of the arguments even before errorsEnd.
 	listed bool
 	exact  bool
-	// demands holds functions that add the work of the possible overloads. It is empty if no work needs
-	// to be added.
+	// demands holds functions that add the work of the possible overloads.
 	demands []demand
 }
 
-// library returns the function that the environment binds to the call, by overload or by name.
 func (p *planner) library(inv *invocation) (*binding, error) {
 	b := &binding{semantics: p.semantics, id: inv.id, function: inv.function, overload: inv.overload, arity: len(inv.args)}
 	fn, ok, err := p.function(inv.function)
@@ -269,8 +264,6 @@ func (b *binding) caller() callFunc {
 	}
 }
 
-// apply calls the bound function. It calls the receiver if no function is bound, or if the first
-// argument lacks the function's trait.
 func (b *binding) apply(args []ref.Val) ref.Val {
 	if !b.lenient {
 		for _, arg := range args {

@@ -20,12 +20,12 @@ import (
 type kind uint8
 
 const (
-	boxedKind  kind = iota // val: a ref.Val; may be an error
-	boolKind               // test
-	intKind                // num
-	stringKind             // str
-	rawKind                // raw: a JSON object, map, or list, described by decl
-	listKind               // list: JSON items that a macro collected
+	boxedKind kind = iota // val: a ref.Val; may be an error
+	boolKind
+	intKind
+	stringKind
+	rawKind  // raw: a JSON object, map, or list, described by decl
+	listKind // list: JSON items that a macro collected
 )
 
 // The functions of planned code. If the bool is false or the truth is bad, the frame holds the
@@ -43,36 +43,35 @@ type (
 // if the value is also available in their form, so that a parent can choose the best form.
 type code struct {
 	kind     kind
-	typ      *celtypes.Type // the checker's type
+	typ      *celtypes.Type
 	strategy strategy
 
-	// The functions that compute the value. boxed converts the result of each to a ref.Val.
-	test testFunc // boolKind
-	num  intFunc  // intKind
-	str  strFunc  // stringKind
-	raw  rawFunc  // rawKind, and any kind whose value is unchanged JSON
-	list listFunc // listKind
-	val  valFunc  // boxedKind, and other kinds if there is a cheaper way than boxing
+	test testFunc
+	num  intFunc
+	str  strFunc
+	raw  rawFunc // rawKind, and any kind whose value is unchanged JSON
+	list listFunc
+	val  valFunc // boxedKind, and other kinds if there is a cheaper way than boxing
 
-	decl     *types.Decl // describes raw
-	elem     *types.Decl // describes the items of list
-	constant ref.Val     // the value of a constant, else nil
-	exact    bool        // if boxed, the value has the checked type or is an error; it is never null
+	decl     *types.Decl
+	elem     *types.Decl
+	constant ref.Val // the value of a constant, else nil
+	exact    bool    // if boxed, the value has the checked type or is an error; it is never null
 }
 
 // strategy is the way in which code without a typed function computes its value.
 type strategy uint8
 
 const (
-	typed      strategy = iota
-	asCall              // calls a library function
-	asEquality          // compares two ref.Vals
-	asPath              // looks up fields and items on ref.Vals
-	asFold              // runs a macro as the parser expanded it
-	asLoop              // runs a macro as a loop that collects ref.Vals
-	asLiteral           // makes a list, a map, or a message
-	asChoice            // is a conditional whose branches differ in kind
-	asValue             // reads JSON that has no typed form
+	typed strategy = iota
+	asCall
+	asEquality
+	asPath // looks up fields and items on ref.Vals
+	asFold // runs a macro as the parser expanded it
+	asLoop // runs a macro as a loop that collects ref.Vals
+	asLiteral
+	asChoice // is a conditional whose branches differ in kind
+	asValue  // reads JSON that has no typed form
 )
 
 func boolCode(test testFunc) *code          { return &code{kind: boolKind, test: test} }
@@ -221,7 +220,6 @@ func (c *code) exactly(k celtypes.Kind) bool {
 	return c.kind == boxedKind && c.exact && c.typ != nil && c.typ.Kind() == k
 }
 
-// constant returns the code of a value that is known at planning time. It costs nothing.
 func constant(v ref.Val, t *celtypes.Type) *code {
 	c := &code{constant: v, typ: t, val: func(*frame) ref.Val { return v }}
 	switch v := v.(type) {

@@ -30,7 +30,6 @@ func inConstants(inv *invocation) *code {
 	return boolCode(func(f *frame) truth { return f.in(set, val(f)) })
 }
 
-// in reports whether v is in the set. If v is an error, in stores it and returns bad.
 func (f *frame) in(set map[ref.Val]bool, v ref.Val) truth {
 	if celtypes.IsUnknownOrError(v) {
 		f.fail(v)
@@ -42,8 +41,8 @@ func (f *frame) in(set map[ref.Val]bool, v ref.Val) truth {
 	return truthOf(set[v])
 }
 
-// constantSet returns the items as a set, or nil if an item is not a scalar or is bytes. A number
-// is added in each numeric type that can hold it.
+// constantSet returns the items as a set, or nil if an item is not a scalar or is bytes. A number is also added in the
+// other numeric types, as in cel-go.
 func constantSet(list traits.Lister) map[ref.Val]bool {
 	set := map[ref.Val]bool{}
 	for it := list.Iterator(); it.HasNext() == celtypes.True; {

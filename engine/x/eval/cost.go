@@ -14,14 +14,12 @@ import (
 	"github.com/celadon-cel/celadon/cost"
 )
 
-// How it works: the API server charges a call after it was made, by its arguments and its result.
-// Typed code has its cost next to it. This file is for calls on boxed values: the costs of cel-go's
-// runtime tracker, and those that cel-go's extensions compute in trackers of their own. The costs of
-// the Kubernetes libraries, which take precedence over the standard ones, are in price.go.
-// TestOverloads compares the cost of every overload with cel-go's tracker.
+// How it works: typed code has its cost next to it. This file is for calls on boxed values: the costs of cel-go's
+// runtime tracker, and the costs that cel-go's extensions compute in their own trackers. The costs of the Kubernetes
+// libraries, which take precedence over the standard costs, are in price.go. TestOverloads compares the costs with
+// cel-go's tracker.
 
-// price returns the cost of calls of a function on boxed values. overload is "" if it depends on
-// the arguments' values.
+// price returns the function that computes the cost of a call. overload is "" if it depends on the arguments' values.
 func (m *semantics) price(function, overload string) price {
 	switch {
 	case isExtension(overload):
@@ -96,7 +94,7 @@ func matchCost(text, pattern uint64) uint64 {
 	return scan * uint64(math.Ceil(float64(pattern)*common.RegexStringLengthCostFactor))
 }
 
-// sizeOf returns the size that CEL's costs are based on: 1 for values without a size.
+// sizeOf returns the size that CEL's costs are based on.
 func sizeOf(v ref.Val) uint64 {
 	if s, ok := v.(celtypes.String); ok {
 		return runes(string(s))
@@ -156,8 +154,7 @@ func (m *semantics) extensionCost(overload string, args []ref.Val, result ref.Va
 	return selfCompareCost(args[0].(traits.Lister))
 }
 
-// flatSize is like sizeOf, but an optional has size 1. The extensions' costs are based on it, and in
-// versions without optionalSizes those of standard functions.
+// flatSize is like sizeOf, but an optional has size 1.
 func flatSize(v ref.Val) uint64 {
 	if s, ok := v.(traits.Sizer); ok {
 		return uint64(s.Size().(celtypes.Int))

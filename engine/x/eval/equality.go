@@ -9,14 +9,10 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// How it works: scalars of the same type are compared as Go values. Objects, maps, and lists with
-// the same declaration are first compared as JSON (celvalue.Same). Most of them are equal, and then
-// nothing is boxed. Otherwise the list types decide (sets and maps ignore order), which the boxed
-// values implement. The cost of an equality is based on the shorter operand, because no more has to
-// be read.
+// How it works: scalars of the same type are compared as Go values. Objects, maps, and lists with the same declaration
+// are first compared as JSON (celvalue.Same). Most of them are equal, and then nothing is boxed. Otherwise the list
+// types decide (sets and maps ignore order), which the boxed values implement.
 
-// equalityCode plans == and !=. Before errorsEnd, both operands are evaluated, even if the first is
-// an error.
 func (m *semantics) equalityCode(inv *invocation) *code {
 	equal := inv.function == operators.Equals
 	a, b := inv.args[0], inv.args[1]
@@ -48,7 +44,6 @@ func sameScalar(a, b *code) bool {
 	return a.kind == b.kind && a.kind != boxedKind || a.kind == stringKind && b.strings() != nil || a.kind == intKind && b.ints() != nil
 }
 
-// errorCost returns the cost of comparing an error with b.
 func (m *semantics) errorCost(b *code) uint64 {
 	if m.has[errorsEnd] || !b.isConst() {
 		return 1
@@ -164,8 +159,6 @@ func (m *semantics) equalBoxed(inv *invocation, equal bool) testFunc {
 	}
 }
 
-// equalStructures compares two objects, maps, or lists with the same declaration. It boxes them
-// only if celvalue.Same does not find them equal.
 func equalStructures(x, y rawFunc, d *types.Decl, equal bool) testFunc {
 	return func(f *frame) truth {
 		a, okA, b, okB := pair(f, x, y)
@@ -195,8 +188,6 @@ func equalStructures(x, y rawFunc, d *types.Decl, equal bool) testFunc {
 	}
 }
 
-// rawSizeOrOne returns the size that costs are based on: the length of a list or map, and 1 for
-// null and for errors.
 func rawSizeOrOne(v any) uint64 {
 	switch v := v.(type) {
 	case []any:

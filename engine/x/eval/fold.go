@@ -22,8 +22,6 @@ import (
 // cel-go iterates over a map in Go's random order. Here maps are iterated in the order of their
 // keys, so that the same object always gets the same result.
 
-// comprehension plans a macro as a loop if it recognizes the macro and its range. Otherwise, it
-// plans the fold to which the parser expanded the macro.
 func (p *planner) comprehension(e ast.Expr) (*code, error) {
 	slots := p.slots
 	c, err := p.macro(e)
@@ -41,13 +39,11 @@ func (p *planner) comprehension(e ast.Expr) (*code, error) {
 // of the accumulator is computed on demand, which is how the cel.bind macro evaluates its variable.
 type fold struct {
 	overRange, cond, step, result valFunc
-	accu, key, item               int // slots
+	accu, key, item               int
 	two                           bool
-	emptyRanges                   bool // of the version
-	// init computes the initial value of the accumulator before the loop; nil if that is done on
-	// demand.
-	init valFunc
-	// badRange: see loop.
+	emptyRanges                   bool
+	// init is nil if the initial value is computed on demand.
+	init     valFunc
 	badRange *celtypes.Err
 }
 
@@ -160,7 +156,6 @@ func isEmpty(v ref.Val) bool {
 	return ok && s.Size() == celtypes.IntZero
 }
 
-// immutable converts a value made by mutable to an immutable value.
 func immutable(v ref.Val) ref.Val {
 	switch v := v.(type) {
 	case traits.MutableLister:
@@ -228,8 +223,7 @@ func (f *frame) sortedKeys(m traits.Mapper) []ref.Val {
 	return keys
 }
 
-// compareKeys orders keys that CEL can compare by value and other keys by type. Null is last: it is
-// the key of an object's fields that have no name.
+// compareKeys puts null last: it is the key of an object's fields that have no name.
 func compareKeys(a, b ref.Val) int {
 	if aNull, bNull := a == celtypes.NullValue, b == celtypes.NullValue; aNull || bNull {
 		return cmp.Compare(rank(aNull), rank(bNull))

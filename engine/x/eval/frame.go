@@ -39,14 +39,14 @@ func truthOf(b bool) truth {
 
 type frame struct {
 	cost, limit uint64
-	errorsEnd   bool // of the program
+	errorsEnd   bool
 
 	// err is the error of the function that failed last. Code with two operands saves the first
 	// error before it evaluates the second operand.
 	err *celtypes.Err
 
 	act   *Activation
-	roots []root // of act
+	roots []root
 	slots []slot
 
 	// args and lists are stacks: of the arguments of library calls and of the items of lists that
@@ -60,7 +60,7 @@ type frame struct {
 	// close is set if the limit may be less than pollWork away.
 	worked, began, poll uint64
 	close               bool
-	memoryUsed          float64 // bytes of memory
+	memoryUsed          float64 // in bytes
 	calling             string  // the function whose work is being added
 
 	record *Record // set in a recording plan
@@ -85,7 +85,6 @@ type costLimitExceeded struct{}
 
 func stop() { panic(costLimitExceeded{}) }
 
-// charge adds n to the cost. It ends the evaluation if the limit is exceeded.
 func (f *frame) charge(n uint64) {
 	f.cost += n
 	if f.cost > f.limit {
@@ -165,7 +164,6 @@ var (
 	errNoOverload   = newErr("no such overload")
 )
 
-// maxKept is the largest capacity of a stack that is kept for the next evaluation.
 const maxKept = 1 << 12
 
 func (f *frame) start(ctx context.Context, p *Program) {
@@ -185,7 +183,6 @@ func (f *frame) start(ctx context.Context, p *Program) {
 	f.slots = f.slots[:p.slots]
 }
 
-// finish recovers a panic into out and drops all references to values.
 func (f *frame) finish(ctx context.Context, out *Outcome) {
 	if r := recover(); r != nil {
 		*out = f.recovered(ctx, r)
@@ -235,7 +232,6 @@ func (f *frame) popKeys(to int) {
 // contain no code for them.
 
 // A Probe gets the value of a condition after each evaluation. ok is false if the evaluation failed.
-// The probe is not called if a limit ends the evaluation.
 type Probe = func(value, ok bool)
 
 // A Prober returns the probes for a checked expression, keyed by the IDs of nodes as PlanProbed

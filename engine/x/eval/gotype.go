@@ -49,7 +49,7 @@ func goTypeOf(d *types.Decl) goType {
 	return goCheckedValue
 }
 
-// matches reports whether celvalue.New would accept v. The caller handles null.
+// matches reports whether v fits k. The caller handles null.
 func (k goType) matches(v any, d *types.Decl) bool {
 	if k == goMap {
 		_, ok := v.(map[string]any)
@@ -58,8 +58,7 @@ func (k goType) matches(v any, d *types.Decl) bool {
 	return k == goAny || k.matchesOther(v, d)
 }
 
-// matches reports whether v matches, and adds the work of the check. The intermediate values of a path
-// are objects, maps, and lists, whose check needs no work.
+// matches reports whether v matches, and adds the work of the check.
 func (f *frame) matches(k goType, v any, d *types.Decl) bool {
 	if k == goMap {
 		_, ok := v.(map[string]any)

@@ -11,7 +11,6 @@ import (
 // cel-go. Otherwise they are made in each evaluation. In rules, messages can only have CEL's own wrapper
 // types; mutations of admission policies also have Object and JSONPatch.
 
-// listLiteral plans [a, b]. A list of constants is a constant.
 func (p *planner) listLiteral(e ast.Expr) (*code, error) {
 	list := e.AsList()
 	items := make([]literalItem, len(list.Elements()))
@@ -64,7 +63,6 @@ func newList(f *frame, items []literalItem) ref.Val {
 	return celtypes.NewRefValList(celtypes.DefaultTypeAdapter, vals)
 }
 
-// mapLiteral plans {k: v}. A map of constants is a constant.
 func (p *planner) mapLiteral(e ast.Expr) (*code, error) {
 	entries := e.AsMap().Entries()
 	items := make([]literalItem, len(entries))
@@ -149,7 +147,6 @@ func (p *planner) messageLiteral(e ast.Expr) (*code, error) {
 	}), nil
 }
 
-// messageType resolves a type name to its full name, as cel-go does, and reports whether it exists.
 func (p *planner) messageType(name string) (string, bool) {
 	for _, full := range p.env.Container.ResolveCandidateNames(name) {
 		if _, ok := p.env.CELTypeProvider().FindStructType(full); ok {
@@ -164,7 +161,7 @@ type messageField struct {
 	literalItem
 }
 
-// newMessage returns a message, or an error. made is false if a field has that error.
+// newMessage also reports whether the provider made the message, which may be an error.
 func newMessage(f *frame, provider celtypes.Provider, name string, fields []messageField) (_ ref.Val, made bool) {
 	vals := make(map[string]ref.Val, len(fields))
 	for i := range fields {

@@ -10,8 +10,8 @@ import (
 // evaluated; of several errors, the first is returned. Nested && are flattened into a single list
 // where that changes neither errors nor records; it costs the same and needs fewer calls.
 
-// junction plans && or || over any number of terms. It stops at the first term equal to decides, which
-// takes precedence over errors. If all terms are equal to rest, so is the result.
+// junction plans && or || over any number of terms. It stops at the first term equal to decides, which takes precedence
+// over errors.
 func junction(terms []testFunc, decides, rest truth) testFunc {
 	return func(f *frame) truth {
 		var err *celtypes.Err
@@ -37,7 +37,6 @@ func junction(terms []testFunc, decides, rest truth) testFunc {
 // lateTypeErrors. It is distinct from errNoOverload, the error of the operand itself.
 var errNotBool = newErr("no such overload")
 
-// junctionLate is like junction of two terms, for versions with lateTypeErrors.
 func junctionLate(a, b testFunc, decides, rest truth) testFunc {
 	return func(f *frame) truth {
 		x := a(f)
@@ -61,7 +60,7 @@ func junctionLate(a, b testFunc, decides, rest truth) testFunc {
 	}
 }
 
-// not plans !, which costs one unit even if its operand is an error.
+// not charges its unit even if the operand is an error.
 func not(test testFunc) testFunc {
 	return func(f *frame) truth {
 		t := test(f)
@@ -76,8 +75,6 @@ func not(test testFunc) testFunc {
 	}
 }
 
-// ternary plans a conditional. It has the kind of its branches if both are bools, strings, ints, or
-// JSON with the same declaration.
 func ternary(cond testFunc, a, b *code) *code {
 	switch {
 	case a.kind == boolKind && b.kind == boolKind:

@@ -20,8 +20,8 @@ import (
 // A loop is the range of a macro with the slots of its variables. Exactly one of list, entries, and
 // boxed is set.
 type loop struct {
-	list        listFunc // the items of a list
-	entries     rawFunc  // a map, iterated in key order
+	list        listFunc
+	entries     rawFunc // a map, iterated in key order
 	boxed       valFunc
 	elem        *types.Decl
 	two         bool
@@ -36,7 +36,7 @@ type cursor struct {
 	items   []any
 	keys    []string
 	entries map[string]any
-	over    ref.Val // the value that boxed iterates over
+	over    ref.Val
 	boxed   traits.Iterator
 	i, n    int
 	base    int // the height of the frame's keys before the loop
@@ -178,7 +178,6 @@ func (l *loop) beginEntries(f *frame, c *cursor) bool {
 	return true
 }
 
-// next binds the variables to the next item and reports whether there was a next item.
 func (l *loop) next(f *frame, c *cursor) bool {
 	if c.boxed != nil {
 		if c.boxed.HasNext() != celtypes.True {

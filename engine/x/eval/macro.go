@@ -14,8 +14,7 @@ import (
 // accumulator, but charges the variables and calls that the fold would have, in cel-go's order, so
 // that a limit is exceeded at the same step.
 
-// macro plans a comprehension that is the expansion of all, exists, exists_one, filter, map, or
-// transformList. It returns nil for any other comprehension, and if loop does not plan the range.
+// macro returns nil if e is not the expansion of a macro that it knows, or if loop does not plan the range.
 func (p *planner) macro(e ast.Expr) (*code, error) {
 	x := e.AsComprehension()
 	m, ok := loops.Of(e)
@@ -150,9 +149,8 @@ func (l *loop) existsOne(pred testFunc) testFunc {
 	}
 }
 
-// collect plans filter and map; price is the cost of the list that the expansion makes of each item.
-// Before errorsEnd, it evaluates every item. An error of the predicate replaces an earlier error; an
-// error of the item expression does not.
+// collect plans filter and map; price is the cost of the list that the expansion makes of each item. An error of the
+// predicate replaces an earlier error; an error of the item expression does not.
 func (l *loop) collect(pred testFunc, item rawFunc, price uint64) listFunc {
 	return func(f *frame) ([]any, bool) {
 		var c cursor
@@ -205,7 +203,6 @@ func (l *loop) collect(pred testFunc, item rawFunc, price uint64) listFunc {
 	}
 }
 
-// collectBoxed is like collect, for items that are ref.Vals.
 func (l *loop) collectBoxed(pred testFunc, item valFunc, price uint64) valFunc {
 	list := l.collect(pred, func(f *frame) (any, bool) {
 		v := item(f)

@@ -8,9 +8,9 @@ import (
 	celtypes "github.com/google/cel-go/common/types"
 )
 
-// MayPanic reports whether evaluating the expression can end with a known panic of upstream. Such a
-// panic is an error that no ||, &&, or macro absorbs, so it matters to code that reasons about an
-// expression without evaluating it.
+// MayPanic reports whether evaluating the expression may end with a known panic of upstream. It may report true for an
+// expression that never panics. Such a panic is an error that no ||, &&, or macro absorbs, so it matters to code that
+// reasons about an expression without evaluating it.
 func MayPanic(checked *ast.AST) (may bool) {
 	mayBeUnhashable := makesUnhashable(checked)
 	ast.PreOrderVisit(checked.Expr(), ast.NewExprVisitor(func(e ast.Expr) {
@@ -50,8 +50,7 @@ func callMayPanic(checked *ast.AST, e ast.Expr, mayBeUnhashable bool) bool {
 	})
 }
 
-// makesUnhashable reports whether the expression itself may make an unhashable value of type dyn: it
-// calls dyn, or has a list or map of dyn, bytes, or a semver.
+// makesUnhashable reports whether the expression itself may make an unhashable value of type dyn.
 func makesUnhashable(checked *ast.AST) (makes bool) {
 	ast.PreOrderVisit(checked.Expr(), ast.NewExprVisitor(func(e ast.Expr) {
 		switch e.Kind() {

@@ -27,7 +27,6 @@ type path struct {
 	onError *pathStep
 }
 
-// A pathStart is the kind of value at which a path begins.
 type pathStart uint8
 
 const (
@@ -58,8 +57,7 @@ const (
 	dynIndexOp
 )
 
-// typedPath returns the code of an attribute whose steps are all declared and not optional, and nil
-// otherwise.
+// typedPath returns nil if the attribute is not a path.
 func (pl *planner) typedPath(a *attribute, counted bool) *code {
 	p := &path{key: a.key, steps: make([]pathStep, 0, len(a.qualifiers))}
 	if !p.from(a) {
@@ -96,7 +94,6 @@ func (pl *planner) typedPath(a *attribute, counted bool) *code {
 	return boolCode(p.has(last))
 }
 
-// from resolves the root and reports whether a path can start there.
 func (p *path) from(a *attribute) bool {
 	if a.operand != nil {
 		p.root, p.decl, p.raw = operandStart, a.operand.decl, a.operand.raw
@@ -123,8 +120,6 @@ func (p *path) tryOnError(pl *planner, a *attribute, steps []pathStep) {
 	}
 }
 
-// step resolves a qualifier of a value declared as d, and reports whether it can be a path's
-// step.
 func (p *path) step(pl *planner, q qualifier, d *types.Decl) bool {
 	s := pathStep{from: d}
 	switch {

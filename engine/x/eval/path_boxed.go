@@ -14,7 +14,6 @@ import (
 // same errors. That includes which values cannot be keys, which failed steps are charged, and that
 // all steps after an optional are optional.
 
-// boxedPath evaluates an attribute that is not a conditional on ref.Vals.
 func (m *semantics) boxedPath(a *attribute, counted bool) valFunc {
 	var root valFunc
 	// onError is set if the first step is tried on an error as well, unless the error is absent.
@@ -75,8 +74,8 @@ func boxedSteps(qualifiers []qualifier) []boxedStep {
 	return steps
 }
 
-// takeSteps takes steps from v and reports whether it found a value. The value can be an error: a list
-// item that does not fit its declaration. unwrap returns the value of an optional.
+// takeSteps takes steps from v and reports whether it found a value. The value can be an error: a list item that does
+// not fit its declaration.
 func takeSteps(f *frame, v ref.Val, steps []boxedStep, unwrap func(*celtypes.Optional) ref.Val) (_ ref.Val, found bool) {
 	opt, isOpt := v.(*celtypes.Optional)
 	if isOpt {
@@ -162,7 +161,6 @@ func keyError(key ref.Val) *celtypes.Err {
 	return newErr("invalid qualifier type: %s", celvalue.GoType(key))
 }
 
-// take takes a step that is not optional.
 func (f *frame) take(s *boxedStep, v, key ref.Val) (found ref.Val, present bool, err *celtypes.Err) {
 	object, ok := v.(*celenv.ObjectValue)
 	if !ok || s.field == "" {

@@ -67,8 +67,6 @@ func (p *path) canBeNull() bool {
 	return n == 0 || p.steps[n-1].op != fieldOp
 }
 
-// boxedCode returns code for declarations whose values have no typed form: doubles, formats,
-// int-or-string, and scalars that can be null.
 func (p *path) boxedCode(step uint64) *code {
 	d := p.last
 	return boxedCode(asValue, func(f *frame) ref.Val {

@@ -19,7 +19,6 @@ func (p *path) held(f *frame) any {
 	return nil
 }
 
-// start returns the value of the root. It returns false if that is an error.
 func (p *path) start(f *frame) (any, bool) {
 	if p.root == operandStart {
 		return p.raw(f)
@@ -31,8 +30,7 @@ func (p *path) start(f *frame) (any, bool) {
 	return nil, p.startsNull(f, v)
 }
 
-// startsNull handles a root that is null, absent, or does not fit its declaration. It reports
-// whether the path may start with null.
+// startsNull handles a root that is null, absent, or does not fit its declaration.
 func (p *path) startsNull(f *frame, v any) bool {
 	switch {
 	case v == nil && p.root == rootStart && f.roots[p.slot].bound != value:
@@ -60,8 +58,8 @@ func (s *pathStep) tried(f *frame) bool {
 	return ok
 }
 
-// walk takes all steps, at a cost of 1 each. A list item that it returns may not fit its
-// declaration. The most common path, a field of an object in a variable, has a fast path here.
+// walk charges each step. A list item that it returns may not fit its declaration. The most common path, a field of an
+// object in a variable, has a fast path here.
 func (p *path) walk(f *frame) (any, bool) {
 	v := p.held(f)
 	m, ok := v.(map[string]any)
@@ -132,7 +130,6 @@ func (p *path) take(f *frame, v any, steps []pathStep) (any, bool) {
 	return v, true
 }
 
-// failMissing stores the error of a step on a value that is null or does not fit.
 func (s *pathStep) failMissing(f *frame, v any, missing *celtypes.Err) {
 	if v == nil && s.from.Nullable {
 		f.err = missing
@@ -176,7 +173,6 @@ func (s *pathStep) entry(f *frame, v any) (any, bool) {
 	return nil, false
 }
 
-// noList handles an index into null or into a value that is not a list.
 func (s *pathStep) noList(f *frame, v any) {
 	at, ok := s.at, true
 	if s.op == dynIndexOp {
@@ -211,7 +207,6 @@ func (s *pathStep) item(f *frame, items []any) (any, bool) {
 	return nil, false
 }
 
-// has plans a test whether the last step finds a value.
 func (p *path) has(last pathStep) testFunc {
 	return func(f *frame) truth {
 		v, ok := p.walk(f)

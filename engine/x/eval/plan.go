@@ -10,18 +10,13 @@ import (
 	"github.com/celadon-cel/celadon/engine/x/celenv"
 )
 
-// How it works: planning walks the checked AST once, from the leaves up. The code of a node is
-// chosen by the code of its operands, so typed operands make a typed node. Declarations and slots
-// end up in closures; the planner and the AST are then dropped. If the planner does not support an
-// expression, cel-go is called to report the error (unplanned). No expression is evaluated by
-// cel-go itself.
+// How it works: planning walks the checked AST once, from the leaves up. The code of a node is chosen by the code of
+// its operands, so typed operands make a typed node. Declarations and slots end up in closures; the planner and the AST
+// are then dropped. If the planner does not support an expression, cel-go is called to report the error (unplanned).
 
-// errUnsupported is returned for an expression that the planner does not support. cel-go then
-// reports why the expression is invalid; see unplanned.
+// errUnsupported is returned for an expression that the planner does not support; see unplanned.
 var errUnsupported = errors.New("not planned here")
 
-// errReadsResult is returned if a macro's body uses the variable in which the macro collects its
-// result.
 var errReadsResult = errors.New("reads the macro's result")
 
 // A planner plans a checked expression. The resulting code holds no reference to it.
@@ -35,8 +30,7 @@ type planner struct {
 	scope []*variable
 	slots int
 	// notes maps node IDs to their code. It is nil unless Dump needs it.
-	notes map[int64]*code
-	// probes maps the IDs of conditions to their probes; see frame.go.
+	notes  map[int64]*code
 	probes map[int64]Probe
 	// recording is set if the plan records its nodes; see record.go.
 	recording *recording

@@ -25,7 +25,7 @@ import (
 type Planner struct {
 	env     *cel.Env
 	known   map[string]*decls.FunctionDecl // nil until the first lookup of a function
-	made    map[string]*function           // subset of known
+	made    map[string]*function
 	regexps map[string]*regexcost.Pattern
 	states  int // total states of regexps
 	missing map[celtypes.String]*celtypes.Err
@@ -125,8 +125,7 @@ type function struct {
 	bindings  []*functions.Overload
 }
 
-// function returns the overloads of a function. ok is false if the environment does
-// not declare it.
+// ok is false if the environment does not declare the function.
 func (p *Planner) function(name string) (f *function, ok bool, err error) {
 	if f := p.made[name]; f != nil {
 		return f, true, nil
@@ -147,8 +146,7 @@ func (p *Planner) function(name string) (f *function, ok bool, err error) {
 	return f, true, nil
 }
 
-// regexp compiles a constant pattern once. Calls with a pattern that is too large end with an
-// OverworkError.
+// regexp compiles each pattern once. Matching a pattern that is too large ends with an OverworkError.
 func (p *Planner) regexp(src string) (*regexcost.Pattern, error) {
 	if known := p.regexps[src]; known != nil {
 		return known, nil
@@ -176,7 +174,6 @@ func (p *Planner) noSuchKey(key celtypes.String) *celtypes.Err {
 	return err
 }
 
-// absent returns the error of reading a root that has no value.
 func (p *Planner) absent(root string) *celtypes.Err {
 	err := p.unbound[root]
 	if err == nil {
@@ -204,7 +201,6 @@ func (e *InternalError) Error() string {
 	return fmt.Sprintf("internal error in celadon (please report it): %v", e.Panic)
 }
 
-// A knownPanic is a panic that upstream's evaluation has too.
 type knownPanic struct {
 	// in is a prefix of the name of the function that panics: upstream's function, or Celadon's
 	// counterpart.
@@ -221,7 +217,7 @@ const (
 	lookup     = "github.com/google/cel-go/common/types.(*"
 )
 
-// knownPanics lists the panics of upstream's evaluation. TestKnownPanics checks each of them.
+// knownPanics lists the panics of upstream's evaluation.
 var knownPanics = []knownPanic{
 	{ours + "engine/x/celvalue.(*mapListValue).", unhashable, "k8s.io/apiserver/pkg/cel/common.(*unstructuredMapList).getMap: a key of a map list that is a list or an object"},
 	{ours + "engine/x/eval.newMap", unhashable, "cel-go/interpreter.(*evalMap).Exec: a key of bytes, or a semver"},
@@ -230,12 +226,11 @@ var knownPanics = []knownPanic{
 	{ours + "engine/x/eval.(*semantics).extensionCost", conversion, "cel-go/ext: the tracked cost of a call on a value that is an error, or null"},
 }
 
-// olderPanics lists the panics of older versions only. TestVersions has a rule for each of them.
+// olderPanics lists the panics of older versions only.
 var olderPanics = []knownPanic{
 	{ours + "engine/x/celvalue.(*setValue).", unhashable, "k8s.io/apiserver/pkg/cel/common.(*unstructuredSetList): until 1.36, an item of a set that is a list, an object, or bytes"},
 }
 
-// isKnown reports whether upstream also panics with r in the function named in.
 func isKnown(r any, in string) bool {
 	if _, ok := r.(upstreamPanic); ok {
 		return true

@@ -16,7 +16,6 @@ import (
 // Otherwise, it has the cost of its function in the Kubernetes libraries, if they have a cost for
 // it, or else of a standard overload (cost.go). The cost is looked up when the call is planned.
 
-// A price returns the cost of a call of overload on boxed values.
 type price func(overload string, args []ref.Val, result ref.Val) uint64
 
 // libraryPrices holds the costs of the functions of the Kubernetes libraries. If two rows that
@@ -32,7 +31,6 @@ var libraryPrices = []struct {
 	{functions: []string{"serviceAccount", "path", "group", "resource", "subresource", "namespace", "name", "allowed", "reason", "error", "errored"}, price: fixedPrice(1)},
 	{functions: []string{"fieldSelector", "labelSelector"}, price: selectorPrice},
 
-	// Lists, strings, and URLs.
 	{functions: []string{"isSorted", "sum", "max", "min", "indexOf", "lastIndexOf", "includes"}, price: traversalPrice},
 	{functions: []string{"url", "lowerAscii", "upperAscii", "substring", "trim"}, price: readingPrice(1)},
 	{in: minors.Since(32), functions: []string{"jsonpatch.escapeKey"}, price: readingPrice(1)},
@@ -53,7 +51,6 @@ var libraryPrices = []struct {
 	{functions: []string{"sign", "asInteger", "isInteger", "asApproximateFloat", "isGreaterThan", "isLessThan", "compareTo", "add", "sub", "major", "minor", "patch"}, price: fixedPrice(1)},
 }
 
-// hasFixedEquality reports whether v is compared at a cost of 1 since fixedEquality.
 func hasFixedEquality(v ref.Val) bool {
 	switch v.(type) {
 	case kubecel.Quantity, *kubecel.Quantity, kubecel.IP, *kubecel.IP, kubecel.CIDR, *kubecel.CIDR,
@@ -73,7 +70,6 @@ func fixedPrice(cost uint64) price {
 	return func(string, []ref.Val, ref.Val) uint64 { return cost }
 }
 
-// readingPrice returns the cost of reading the first argument a number of times.
 func readingPrice(times float64) price {
 	return func(_ string, args []ref.Val, _ ref.Val) uint64 { return scaled(flatSize(args[0]), times) }
 }

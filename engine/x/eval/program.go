@@ -12,7 +12,7 @@ import (
 
 // A Program is a planned expression. It is immutable and safe for concurrent use.
 type Program struct {
-	test      testFunc // set if the expression is a condition
+	test      testFunc // nil unless the code is of boolKind
 	val       valFunc
 	slots     int
 	limit     uint64
@@ -31,11 +31,9 @@ type Outcome struct {
 	Value ref.Val
 	// Cost is the number of CEL cost units spent, also if Err is set.
 	Cost uint64
-	// Err is the reason if Value is nil. It has the API server's wording, unless it is an
-	// *OverworkError or an *InternalError, which are not verdicts.
+	// Err is the failure. An *OverworkError or an *InternalError is not a verdict.
 	Err error
-	// Stopped is set if the evaluation ended because its cost exceeded the limit. Err is then set
-	// too.
+	// Stopped is set if the evaluation ended because its cost exceeded the limit. Err is then also set.
 	Stopped bool
 }
 
@@ -50,7 +48,7 @@ var errCostLimit error = interpreter.EvalCancelledError{
 	Message: "operation cancelled: actual cost limit exceeded",
 }
 
-// Eval evaluates the program with the values of a. It reports all failures in the Outcome.
+// Eval evaluates the program with the values of a.
 func (p *Program) Eval(ctx context.Context, a *Activation) (out Outcome) {
 	if ctx == nil {
 		return Outcome{Err: errors.New("context can not be nil")}

@@ -59,7 +59,7 @@ type recording struct {
 type body struct {
 	number        int
 	vars          []namedValue
-	nodes, bodies span // the nodes and bodies inside it
+	nodes, bodies span
 }
 
 type namedValue struct {
@@ -75,7 +75,7 @@ type span struct{ from, to int }
 type Record struct {
 	plan  *recording
 	nodes []observation
-	turns []turn // one for each body
+	turns []turn
 }
 
 // An observation is the last value of a node. Its cost is the total of all its runs, including its
@@ -134,8 +134,8 @@ func (r *Record) Element(step int64) (number int, vars map[string]ref.Val) {
 	return t.number, vars
 }
 
-// RewindToFailure reports whether the body of a macro failed for an element, and makes the first
-// such element the last of the record, because the macro may have continued with other elements.
+// RewindToFailure makes the first element for which a macro's body failed the last of the record, because the macro may
+// have continued with other elements. It reports whether such an element was recorded.
 func (r *Record) RewindToFailure(step int64) bool {
 	n, ok := r.plan.steps[step]
 	if !ok || r.turns[n].failed == nil {
@@ -153,16 +153,12 @@ func (r *Record) RewindToFailure(step int64) bool {
 	return true
 }
 
-// tooManyElements is the panic value of an evaluation in which a macro has more elements than the
-// Recorder allows.
 type tooManyElements int
 
 func (n tooManyElements) overwork() *OverworkError {
 	return &OverworkError{Why: fmt.Sprintf("a macro iterates over more than %d elements: too many to record", int(n))}
 }
 
-// beginElement clears the values that the body recorded for the previous element, and records the
-// macro's variables.
 func (f *frame) beginElement(b *body) {
 	r := f.record
 	t := &r.turns[b.number]
@@ -180,7 +176,6 @@ func (f *frame) beginElement(b *body) {
 	}
 }
 
-// failElement saves the body's part of the record if the body fails for the first time.
 func (f *frame) failElement(b *body) {
 	r := f.record
 	t := &r.turns[b.number]

@@ -31,7 +31,6 @@ type revisedFunction struct {
 	demand   demand // of calls for which the linked function returns an error
 }
 
-// revisions holds the revised functions of each version.
 var revisions = []revisedFunction{
 	// k8s.io/apiserver 0.32, library/cidr.go, cidrContainsCIDR
 	{minors.Until(32), "containsCIDR", containsNetwork, nil},
@@ -72,7 +71,6 @@ func PlanError(err error, minor int) error {
 	return err
 }
 
-// revise replaces the functions of b by the functions of its version.
 func (b *binding) revise() {
 	revised, ok := b.semantics.revised[b.function]
 	if !ok {
@@ -112,7 +110,7 @@ func firstFails(v ref.Val) bool {
 	return celtypes.IsError(first)
 }
 
-// replace calls r before the function of b.
+// replace makes b call r first, and its own function only if r returns false.
 func (b *binding) replace(r revision) {
 	if unary := b.unary; unary != nil {
 		b.unary = func(x ref.Val) ref.Val {
@@ -236,7 +234,6 @@ func (s textSearch) revision(args []ref.Val) (ref.Val, bool) {
 	return nil, false
 }
 
-// intToDuration returns a revision for integers, which cannot be converted to a duration.
 func intToDuration(text string) revision {
 	return func(args []ref.Val) (ref.Val, bool) {
 		if _, ok := args[0].(celtypes.Int); !ok {

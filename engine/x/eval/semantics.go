@@ -20,8 +20,7 @@ type semantics struct {
 	prices map[string]price
 	// revised holds the functions whose results differ from the linked functions, by name.
 	revised map[string]revisedFunction
-	// sizeOf returns the size of a value for the costs of standard functions.
-	sizeOf func(ref.Val) uint64
+	sizeOf  func(ref.Val) uint64
 }
 
 // A feature is a part of evaluation that not all versions have.
@@ -89,7 +88,6 @@ var eachSemantics = minors.Each(newSemantics)
 
 func semanticsOf(v types.Version) *semantics { return eachSemantics(min(max(v.Minor, first), last)) }
 
-// semanticsFor returns the semantics of the roots' version, or of v if no root is declared.
 func semanticsFor(roots []celenv.Root, v types.Version) *semantics {
 	for _, r := range roots {
 		if r.Decl != nil {

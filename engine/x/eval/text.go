@@ -10,13 +10,10 @@ import (
 	"github.com/celadon-cel/celadon/internal/regexp/regexcost"
 )
 
-// How it works: a constant pattern is compiled when the rule is planned. Each call is charged by
-// the pattern's length, as in the API server. The time that Go's engine takes depends on the number
-// of the pattern's states and on the length of the text. That is work, which is added before the
-// match (work.go).
+// How it works: a constant pattern is compiled when the rule is planned. The time that Go's engine takes depends on the
+// number of the pattern's states and on the length of the text. That is work, which is added before the match
+// (work.go).
 
-// affix plans startsWith and endsWith. They cost the reading of y, or of x in versions with
-// affixByReceiver.
 func (m *semantics) affix(x, y strFunc, has func(s, t string) bool) testFunc {
 	byReceiver := m.has[affixByReceiver]
 	return func(f *frame) truth {
@@ -84,7 +81,6 @@ func (p *planner) regexCall(inv *invocation) (*code, error) {
 	return b.code(inv), nil
 }
 
-// matches plans a match. It costs 1 if forOne is set.
 func matches(x strFunc, re *regexcost.Pattern, pattern uint64, forOne bool) testFunc {
 	return func(f *frame) truth {
 		s, ok := x(f)

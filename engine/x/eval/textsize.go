@@ -15,23 +15,22 @@ import (
 // need little memory but have a thousand items when they are compared or printed. A sizer traverses
 // a value as such a call would, and stops at the work limit.
 
-// addSizeWork adds per units of work for each byte that v has when written out, and returns the number of
-// bytes. Shared parts count each time they occur.
+// addSizeWork adds per units of work for each byte of v's estimated size when written out, and returns that size.
+// Shared parts count each time they occur.
 func (f *frame) addSizeWork(v ref.Val, per float64) float64 {
 	w := sizer{frame: f, per: per}
 	w.value(v)
 	return w.bytes
 }
 
-// SizeAtMost reports whether v takes at most the given number of bytes when written out. Shared parts
-// count each time they occur.
+// SizeAtMost reports whether v fits into the given number of bytes, as estimated by TextSize.
 func SizeAtMost(v ref.Val, bytes int) bool {
 	_, fits := TextSize(v, bytes)
 	return fits
 }
 
-// TextSize returns the number of bytes that v takes when written out, and whether that is at most
-// limit. For a larger value it returns limit and stops early.
+// TextSize estimates how many bytes v takes when written out. Shared parts count each time they occur. If v is larger
+// than limit or nested too deeply, it returns limit and false.
 func TextSize(v ref.Val, limit int) (bytes int, fits bool) {
 	f := &frame{act: &Activation{work: uint64(max(limit, 1))}}
 	defer func() {
@@ -50,14 +49,13 @@ func TextSize(v ref.Val, limit int) (bytes int, fits bool) {
 type sizer struct {
 	*frame
 	per, bytes float64
-	depth      int // of the value that is measured
+	depth      int
 }
 
 // maxNesting limits the depth of values, because all calls that traverse a value are recursive. The
 // API server decodes at most 10,000 levels, to which literals can add some.
 const maxNesting = 20_000
 
-// enter is called before the parts of a value are measured, and leave after it.
 func (w *sizer) enter() {
 	if w.depth++; w.depth > maxNesting {
 		w.overwork(fmt.Sprintf("a value has over %d levels", maxNesting))

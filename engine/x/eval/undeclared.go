@@ -88,7 +88,6 @@ const (
 	unnamedKey
 )
 
-// firstNullKey returns the kind of the first null key that format finds in v.
 func firstNullKey(v ref.Val) nullKey {
 	switch v := v.(type) {
 	case traits.Mapper:

@@ -85,7 +85,6 @@ func (p *planner) newSlot() int {
 	return p.slots - 1
 }
 
-// within plans e with vars added to the scope. Later variables shadow earlier variables.
 func (p *planner) within(vars []*variable, e ast.Expr) (*code, error) {
 	outer := len(p.scope)
 	p.scope = append(p.scope, vars...)
@@ -157,7 +156,6 @@ func typedVariable(a *attribute, counted bool) *code {
 	return nil
 }
 
-// counted is like boxed, and also charges step.
 func (v *variable) counted(step uint64) valFunc {
 	val := v.boxed()
 	if step == 0 {

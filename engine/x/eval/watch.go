@@ -12,15 +12,13 @@ import (
 // perNote is the work of recording a value.
 const perNote = 24
 
-// node returns a new number for the node with that ID. If a node is planned again, it gets a new
-// number.
+// node returns a new number for the node, also if the node is planned again.
 func (r *recording) node(id int64) int {
 	r.nodes++
 	r.numbers[id] = r.nodes - 1
 	return r.nodes - 1
 }
 
-// watched returns c wrapped for recording. Constants are not wrapped, because their value is known.
 func (p *planner) watched(c *code, id int64) *code {
 	if p.recording == nil || c.isConst() {
 		return c
@@ -64,10 +62,9 @@ func (r *recording) watch(c *code, id int64, errors bool) *code {
 
 type watcher struct {
 	node   int
-	errors bool // errors are recorded too
+	errors bool
 }
 
-// note records a value and adds the cost since before.
 func (w watcher) note(f *frame, before uint64, v ref.Val) {
 	f.work(perNote)
 	o := &f.record.nodes[w.node]
@@ -178,7 +175,6 @@ func (b *body) raw(run rawFunc, first bool) rawFunc {
 	}
 }
 
-// val is like raw, for a function that returns a ref.Val.
 func (b *body) val(run valFunc, first, decides bool) valFunc {
 	if b == nil || !first {
 		return run

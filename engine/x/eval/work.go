@@ -11,17 +11,15 @@ import (
 	"github.com/celadon-cel/celadon/internal/regexp/regexcost"
 )
 
-// How it works: cost is the API server's measure, and it misses some work: the states of a pattern,
-// a number with a million digits, a list that is copied at each step. The API server could run for
-// minutes; Celadon must not. So work is added before it is done. Its limit is far above the work
-// that cost limits allow, so no rule with an adequate cost reaches it. The same input always has
-// the same work: it depends neither on time nor on the iteration order of Go maps.
+// How it works: cost is the API server's measure, and it misses some work: the states of a pattern, a number with a
+// million digits, a list that is copied at each step. The API server could run for minutes; Celadon must not. So work
+// is added before it is done. Its limit is far above the work that cost limits allow, so no rule with an adequate cost
+// reaches it. Work does not depend on time.
 
-// OverworkError means that an evaluation was stopped because it needs more work than its limit.
-// Work is not measured by CEL's cost: it counts bytes read, steps of the regex engine, and memory
-// allocated. The API server's result for such an evaluation is unknown.
+// OverworkError means that an evaluation was stopped because of its work, which CEL's cost does not measure: bytes
+// read, steps of the regex engine, and memory allocated. The API server's result for such an evaluation is unknown.
 type OverworkError struct {
-	// Function is the function about to be called, or "" if the total is too much.
+	// Function is the function about to be called, or "".
 	Function string
 	// Why describes the excessive work.
 	Why string
@@ -35,13 +33,10 @@ func (e *OverworkError) Error() string {
 }
 
 // The limits are in units of work: about a nanosecond, a byte that is read, or a byte of memory.
-// Evaluations within the cost limit stay a hundred times below, if their cost reflects their work.
 const (
 	// MaxWork is the work limit of an evaluation, unless the activation sets a lower limit.
-	MaxWork = 1 << 30
-	// noShare means that the activation's evaluations do not share a limit.
-	noShare = 0
-	// maxMemory is the number of bytes that an evaluation may allocate.
+	MaxWork   = 1 << 30
+	noShare   = 0
 	maxMemory = 96 << 20
 	// pollWork is the work after which an evaluation checks whether it is canceled.
 	pollWork = 1 << 24
@@ -53,7 +48,6 @@ const (
 	perByte8 = 8  // bytes that are compared or hashed at once
 )
 
-// work adds units of work. It ends the evaluation if the limit is exceeded.
 func (f *frame) work(units int) {
 	f.worked += uint64(units)
 	if f.worked > f.poll {
@@ -99,15 +93,13 @@ func (f *frame) workLimit() uint64 {
 	return limit
 }
 
-// overwork ends the evaluation, regardless of the surrounding expression.
 func (f *frame) overwork(why string) {
 	panic(&OverworkError{Function: f.calling, Why: why})
 }
 
-// canceled is the panic value of an evaluation whose context is done.
 type canceled struct{}
 
-// runes returns the number of characters of s, which costs are based on.
+// runes also adds the work of counting.
 func (f *frame) runes(s string) uint64 {
 	f.work(len(s))
 	return runes(s)
@@ -137,7 +129,6 @@ func (f *frame) demand(function string, d demand, args []ref.Val) {
 	f.calling = ""
 }
 
-// sorted adds the work of sorting n elements with the given total number of bytes.
 func (f *frame) sorted(n, bytes int) {
 	depth := bits.Len(uint(n))
 	f.work(depth * (n*2*perByte8 + bytes/perByte8))
@@ -164,7 +155,6 @@ const keptStates = 500_000
 
 var tooManyStates = fmt.Sprintf("the pattern has more than %d states, or all patterns together more than %d", regexcost.MaxStates, keptStates)
 
-// match adds the work of matching p against s.
 func (f *frame) match(p *regexcost.Pattern, s string) {
 	if p.TooLarge() {
 		f.overwork(tooManyStates)
@@ -208,7 +198,6 @@ func (f *frame) dynamic(src string) *regexcost.Pattern {
 	return p
 }
 
-// matched adds the work of a match with a pattern that is only known at run time.
 func matched(f *frame, args []ref.Val) {
 	if p := f.dynamic(textOf(args, 1)); p != nil {
 		f.match(p, textOf(args, 0))
@@ -221,7 +210,7 @@ func allFound(f *frame, args []ref.Val) {
 	}
 }
 
-// foundAtMost returns the limit argument of findAll, or -1 if the call has no limit.
+// foundAtMost returns -1 if the call has no limit.
 func foundAtMost(args []ref.Val) int64 {
 	if len(args) == 3 {
 		if n, ok := args[2].(celtypes.Int); ok {

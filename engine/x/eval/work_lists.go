@@ -34,7 +34,6 @@ func listDemands(add func(demand, string)) {
 	add(inserted, "@mapInsert_map_key_value @mapInsert_map_map")
 }
 
-// perTotalSize returns a demand for work proportional to the total size of an argument.
 func perTotalSize(arg int, work float64) demand {
 	return func(f *frame, args []ref.Val) {
 		if arg < len(args) {
@@ -77,7 +76,6 @@ func simple(v ref.Val) bool {
 	return false
 }
 
-// contained adds the work of comparing a value with each item of a list.
 func contained(f *frame, args []ref.Val) {
 	if len(args) != 2 {
 		return
@@ -120,7 +118,7 @@ func joined(f *frame, args []ref.Val) {
 	f.make(size + float64(itemsOf(args, 0))*float64(textSize(args, 1)))
 }
 
-// maxRange is the maximum length of a range; more is an immediate error.
+// maxRange is cel-go's maximum length of a range.
 const maxRange = 1_000_000
 
 func ranged(f *frame, args []ref.Val) {
@@ -136,7 +134,6 @@ func rangedBeyond(f *frame, args []ref.Val) {
 	}
 }
 
-// copied returns a demand for a list made of the items of an argument.
 func copied(arg int) demand {
 	return func(f *frame, args []ref.Val) { f.make(2 * perItem * float64(itemsOf(args, arg))) }
 }
@@ -184,7 +181,6 @@ func flattened(f *frame, args []ref.Val) {
 	f.flatItems(list, depth)
 }
 
-// flatItems adds the memory for the items of a flattened list.
 func (f *frame) flatItems(list traits.Lister, depth celtypes.Int) {
 	size, _ := list.Size().(celtypes.Int)
 	for i := range size {

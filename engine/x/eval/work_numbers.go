@@ -23,8 +23,6 @@ func numberDemands(add func(demand, string)) {
 	add(opaques(4, 2), "url_get_escaped_path")
 }
 
-// opaques returns a demand for work and memory proportional to the size of values of the Kubernetes
-// libraries.
 func opaques(work, memory float64) demand {
 	return func(f *frame, args []ref.Val) {
 		n := 0
@@ -55,8 +53,6 @@ func quantityRead(f *frame, args []ref.Val) {
 	f.workUnits(n * (8 + n/16384))
 }
 
-// quantities adds the work of comparing or adding quantities. Both are first extended to a common
-// scale.
 func quantities(f *frame, args []ref.Val) {
 	low, high, digits := math.Inf(1), math.Inf(-1), 0.0
 	for _, arg := range args {
@@ -96,7 +92,7 @@ func opaqueBytes(v ref.Val) int {
 	return 0
 }
 
-// decimal returns how many digits a quantity has, and how many of them are after the decimal point.
+// decimal returns about how many digits a quantity has, and how many of them are after the decimal point.
 func decimal(v ref.Val) (digits, scale float64, ok bool) {
 	q, ok := v.(kubecel.Quantity)
 	if !ok || q.Quantity == nil {

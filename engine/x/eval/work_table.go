@@ -15,12 +15,11 @@ import (
 // overloads whose work does not depend on their arguments, so each function of a new release must be reviewed.
 // The demands in the table add the work of reading arguments and allocating results.
 
-// A demand adds the work of a call before it is made. Arguments are never errors, but may have any
-// type if types are only known at run time.
+// A demand adds the work of a call before it is made. Arguments may have any type.
 type demand func(f *frame, args []ref.Val)
 
-// demands holds the demands of overloads by ID. An overload has none if its cost bounds its work or
-// if its work does not depend on the arguments. BenchmarkWork measures the factors.
+// demands holds the demands of overloads by ID. An overload without a demand has work that its cost bounds or that does
+// not depend on the arguments. BenchmarkWork measures the factors.
 var demands = demandTable()
 
 func demandTable() map[string]demand {

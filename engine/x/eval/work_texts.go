@@ -10,7 +10,6 @@ import (
 // How it works: the factors are nanoseconds and bytes of memory for each byte of text, measured by
 // BenchmarkWork and rounded up. No call may take much more work than was added for it.
 
-// textWork returns a demand for work and memory proportional to the length of an argument.
 func textWork(arg int, work, memory float64) demand {
 	return func(f *frame, args []ref.Val) {
 		n := float64(textSize(args, arg))
@@ -73,8 +72,6 @@ func compareTexts(f *frame, args []ref.Val) {
 // keyed adds the work of a lookup, including the work of writing the key in an error.
 func keyed(f *frame, args []ref.Val) { f.work(2 * textSize(args, 1)) }
 
-// searched adds the work of comparing each character of one string with each character of the
-// other.
 func searched(f *frame, args []ref.Val) {
 	s, part := float64(textSize(args, 0)), float64(textSize(args, 1))
 	f.make(4 * (s + part))
@@ -97,7 +94,6 @@ func replaced(f *frame, args []ref.Val) {
 	f.make(size)
 }
 
-// divided adds the work of splitting, and the memory of the list of parts.
 func divided(f *frame, args []ref.Val) {
 	s, separator := textOf(args, 0), textOf(args, 1)
 	f.work(2 * len(s))

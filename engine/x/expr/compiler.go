@@ -20,7 +20,6 @@ type Compiler struct {
 	bare  bool // self and oldSelf are not declared
 	limit int64
 	bad   func(src string, err error) error
-	// roots are the other variables.
 	roots []celenv.Root
 	// envs holds the environments by optionalOldSelf.
 	envs map[bool]*cel.Env

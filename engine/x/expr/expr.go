@@ -37,8 +37,8 @@ func Plan(p *eval.Planner, d *types.Decl, checked *cel.Ast, src string, limit in
 	return &Expr{src: src, decl: d, checked: checked, program: program, usesOld: Mentions(checked, types.OldSelf), readsMetadata: readsMetadata(checked.NativeRep().Expr())}, nil
 }
 
-// Overworked returns an Expr for an expression that is too complex to be checked. Evaluating it
-// exceeds the work limit.
+// Overworked returns an Expr for an expression that is too complex to be checked. Evaluating it fails with an
+// eval.OverworkError.
 func Overworked(d *types.Decl, src string, why error) *Expr {
 	return &Expr{src: src, decl: d, program: eval.Overworked(why.Error()), usesOld: strings.Contains(src, types.OldSelf)}
 }
@@ -49,11 +49,10 @@ func (x *Expr) Forget() { x.checked = nil }
 // Source returns the source of the expression.
 func (x *Expr) Source() string { return x.src }
 
-// AST returns the checked expression. It returns nil after Forget, as for compiled rules, and for
-// the result of Overworked.
+// AST returns the checked expression. It returns nil after Forgetand for the result of Overworked.
 func (x *Expr) AST() *cel.Ast { return x.checked }
 
-// Type returns the type of the expression's value. Do not call it after Forget.
+// Type returns the type of the expression's value. Do not call it if AST returns nil.
 func (x *Expr) Type() *cel.Type { return x.checked.OutputType() }
 
 // Estimate returns the estimated cost of an evaluation. Only expressions from Compiler.Compile have

@@ -14,7 +14,7 @@ import (
 // requires, and the caller's Finish is called: the engine plans the expression, and vet estimates
 // its cost. All later expressions with the same key, in any rule or version, share that result.
 
-// A Key holds everything that the result of compiling an expression depends on.
+// A Key identifies an expression. For one KeyedCompiler, expressions with equal keys have the same result.
 type Key struct {
 	Decl     *types.Decl // of self
 	Part     Part
@@ -49,11 +49,10 @@ func (r *Rejection) Error() string { return r.Detail }
 // KeyedConfig configures a KeyedCompiler.
 type KeyedConfig[T any] struct {
 	Env *celenv.Env
-	// Finish converts a checked expression to the caller's form. If it returns an error other than
-	// a *Rejection, compiling ends.
+	// Finish converts a checked expression to the caller's form. Compile returns its error unless that is a *Rejection.
 	Finish func(*Checked) (T, error)
-	// Complex returns the value for an expression that is too complex to be checked, or whose error
-	// exceeds the limit on reported errors. If Complex is nil, compiling ends.
+	// Complex returns the value for an expression that is too complex to be checked, or whose error exceeds the limit
+	// on reported errors. If Complex is nil, Compile returns the ComplexError.
 	Complex func(Key, *celenv.ComplexError) T
 }
 
@@ -129,7 +128,7 @@ func (c *KeyedCompiler[T]) compile(key Key) (value T, err error) {
 	return c.Finish(x)
 }
 
-// Scope returns the environment that all declarations share.
+// Scope returns the celenv.Scope in which c checks expressions.
 func (c *KeyedCompiler[T]) Scope() (*celenv.Scope, error) {
 	if c.scope != nil {
 		return c.scope, nil

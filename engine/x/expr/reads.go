@@ -15,7 +15,6 @@ import (
 // maxReads limits the paths that Reads distinguishes.
 const maxReads = 1000
 
-// parsing returns an environment for parsing. It declares no variables.
 var parsing = sync.OnceValues(func() (*cel.Env, error) { return celenv.StoredRules(types.Version{Minor: types.Newest}).With(nil) })
 
 // Reads returns the paths of fields below self and oldSelf on which the value of an expression may depend. The

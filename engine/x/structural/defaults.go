@@ -18,8 +18,7 @@ func Default(v any, s *schema.Structural) { NewDefaulter(s).Default(v) }
 type Defaulter struct {
 	// properties holds all properties; those without a default at or below them are nil.
 	properties map[string]*Defaulter
-	// missing holds the properties that have a default themselves.
-	missing map[string]*Defaulter
+	missing    map[string]*Defaulter
 	// items and additional are the schemas of all other values; nil if they have no defaults.
 	items, additional *Defaulter
 	// standard is the schema's own default, or nil.
@@ -87,7 +86,6 @@ func (d *Defaulter) object(fields map[string]any) {
 	}
 }
 
-// nullDefault returns a copy of the default for a null that the schema does not permit, otherwise v.
 func (d *Defaulter) nullDefault(v any) any {
 	if v != nil || d.nullable {
 		return v
@@ -151,7 +149,6 @@ func (p *defaultPruner) prune(s *schema.Structural, inMeta bool) (changed bool, 
 	return changed, nil
 }
 
-// child prunes the defaults of s, which the step leads to. It sets changed if one can have changed.
 func (p *defaultPruner) child(to step, s *schema.Structural, inMeta bool, changed *bool) error {
 	p.path = append(p.path, to)
 	here, err := p.prune(s, inMeta)
@@ -172,7 +169,6 @@ func (p *defaultPruner) needsPruning(v any, inMeta bool) bool {
 	return inMeta || len(p.path) == 0 || p.path[0].list
 }
 
-// pruned returns what remains of the default v of the node at p.path.
 func (p *defaultPruner) pruned(v any) (any, error) {
 	for i := len(p.path) - 1; i >= 0; i-- {
 		if p.path[i].list {
@@ -194,7 +190,6 @@ func (p *defaultPruner) pruned(v any) (any, error) {
 	return rest, nil
 }
 
-// in returns the value to which the step leads in v, or nil.
 func (s step) in(v any) any {
 	if s.list {
 		if items, ok := v.([]any); ok && len(items) > 0 {
@@ -206,7 +201,6 @@ func (s step) in(v any) any {
 	return fields[s.name]
 }
 
-// coerce normalizes the metadata of all resources in v.
 func coerce(v any, s *schema.Structural) {
 	if s == nil {
 		return
@@ -226,7 +220,7 @@ func coerce(v any, s *schema.Structural) {
 	}
 }
 
-// drop drops unknown fields from v. keep is set if v itself keeps them.
+// keep is set if v itself keeps them.
 func drop(v any, s *schema.Structural, keep bool) {
 	keep = keep || s != nil && s.XPreserveUnknownFields
 	switch v := v.(type) {
@@ -259,7 +253,6 @@ func declares(s *schema.Structural, name string) bool {
 	return ok || s.AdditionalProperties != nil
 }
 
-// propertyOf returns the schema of a property, or nil if it has none.
 func propertyOf(s *schema.Structural, name string) *schema.Structural {
 	if s == nil {
 		return nil

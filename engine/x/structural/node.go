@@ -9,9 +9,8 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 )
 
-// Node returns the structural schema that schema.NewStructural returns for the internal version of
-// s, without creating the internal version, which is slow. It shares everything but JSON values
-// with s. TestNode compares it with upstream's two steps.
+// Node returns the structural schema that schema.NewStructural returns for the internal version of s, without creating
+// the internal version, which is slow. The result shares memory with s.
 func Node(s *apiextensionsv1.JSONSchemaProps) (*schema.Structural, error) {
 	return (&maker{}).node(s)
 }
@@ -92,7 +91,6 @@ func unusual(s *apiextensionsv1.JSONSchemaProps) bool {
 		s.Items != nil && len(s.Items.JSONSchemas) > 0 || s.XPreserveUnknownFields != nil && !*s.XPreserveUnknownFields
 }
 
-// byUpstream converts a node without its descendants, with upstream's functions.
 func byUpstream(s *apiextensionsv1.JSONSchemaProps, out *schema.Structural) error {
 	alone := *s
 	alone.Properties = nil
@@ -114,7 +112,6 @@ func byUpstream(s *apiextensionsv1.JSONSchemaProps, out *schema.Structural) erro
 	return nil
 }
 
-// itself converts a usual node without its descendants.
 func (m *maker) itself(s *apiextensionsv1.JSONSchemaProps, out *schema.Structural) error {
 	out.Generic = schema.Generic{Description: s.Description, Type: s.Type, Title: s.Title, Nullable: s.Nullable}
 	if s.Default != nil {

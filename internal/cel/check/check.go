@@ -35,7 +35,7 @@ type state struct {
 	*Checker
 	provider celtypes.Provider
 	roots    []*Variable
-	dotted   bool // a variable has a dot in its name
+	dotted   bool
 	// sameNumbers is true until the first macro. After a macro, cel-go compares numbers of
 	// different types in every environment.
 	sameNumbers bool
@@ -44,8 +44,7 @@ type state struct {
 	nodes  []node
 	typed  int // number of nodes with a type
 	refs   int // number of nodes with a reference
-	// args is a stack of argument types.
-	args []*celtypes.Type
+	args   []*celtypes.Type
 	// bound holds the type bound to each type variable, or nil. trail holds the previous types of
 	// the variables bound by the current attempt.
 	bound []*celtypes.Type
@@ -88,7 +87,7 @@ func (s *state) end() {
 	}
 }
 
-// check determines the type of e and returns it, or nil if e is rejected.
+// check returns the type of e, or nil if e is rejected.
 func (s *state) check(e ast.Expr) *celtypes.Type {
 	var t *celtypes.Type
 	switch e.Kind() {
@@ -118,7 +117,7 @@ func (s *state) check(e ast.Expr) *celtypes.Type {
 	return t
 }
 
-// node returns the node with the given ID, or nil if the ID is out of range.
+// node returns nil if the ID is out of range.
 func (s *state) node(id int64) *node {
 	if id < 0 || id >= maxID {
 		return nil
@@ -129,8 +128,7 @@ func (s *state) node(id int64) *node {
 	return &s.nodes[id]
 }
 
-// refer records the reference of an expression. It reports whether the ID is in range and no
-// different reference was recorded before.
+// refer reports whether the ID is in range and no different reference was recorded before.
 func (s *state) refer(e ast.Expr, ref *ast.ReferenceInfo) bool {
 	n := s.node(e.ID())
 	if n == nil || n.ref != nil && !n.ref.Equals(ref) {
@@ -143,8 +141,7 @@ func (s *state) refer(e ast.Expr, ref *ast.ReferenceInfo) bool {
 	return true
 }
 
-// typeMap returns the types by node ID. Bound type variables are replaced by their types, others by
-// dyn.
+// Bound type variables are replaced by their types, others by dyn.
 func (s *state) typeMap() map[int64]*celtypes.Type {
 	types := make(map[int64]*celtypes.Type, s.typed)
 	for id, n := range s.nodes {
@@ -165,7 +162,6 @@ func (s *state) references() map[int64]*ast.ReferenceInfo {
 	return refs
 }
 
-// clearUnused removes the positions of nodes that are not in the tree.
 func (s *state) clearUnused(info *ast.SourceInfo) {
 	for id := range info.OffsetRanges() {
 		if id >= int64(len(s.nodes)) || s.nodes[id].typ == nil && !s.nodes[id].used {
@@ -237,8 +233,7 @@ func entryType(t *celtypes.Type) *celtypes.Type {
 	return nil
 }
 
-// joined returns the common type of two elements. before is nil for the first element. It returns
-// nil if t is nil.
+// before is nil for the first element. joined returns nil if t is nil.
 func (s *state) joined(before, t *celtypes.Type) *celtypes.Type {
 	switch {
 	case before == nil || t == nil:
@@ -294,8 +289,7 @@ func ambiguous(loop ast.ComprehensionExpr) bool {
 		strings.HasPrefix(loop.IterVar2(), ".") || strings.HasPrefix(loop.AccuVar(), ".")
 }
 
-// items returns the types of the iteration variables of a loop over t. first is nil if t cannot be
-// iterated.
+// first is nil if t cannot be iterated.
 func (s *state) items(t *celtypes.Type, two bool) (first, second *celtypes.Type) {
 	switch t.Kind() {
 	case celtypes.ListKind:

@@ -30,8 +30,7 @@ type Checker struct {
 	// dotted is set if a variable has a dot in its name.
 	dotted         bool
 	typeParameters bool
-	// states holds unused states for reuse.
-	states sync.Pool
+	states         sync.Pool
 }
 
 // A function holds the overloads of a function: free for f(x), members for x.f().
@@ -51,8 +50,7 @@ type overload struct {
 	// disables such comparisons.
 	mixed bool
 	id    string
-	// ref is a reference to only this overload.
-	ref *ast.ReferenceInfo
+	ref   *ast.ReferenceInfo
 }
 
 // A Variable is a declared variable. It is immutable.

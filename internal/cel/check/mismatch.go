@@ -20,8 +20,7 @@ func (c *Checker) Mismatches(parsed *ast.AST, provider celtypes.Provider) []*com
 	return s.mismatches
 }
 
-// mismatch records that no overload accepts the call e and returns the error type, or returns nil if mismatches are
-// not collected.
+// mismatch returns nil if mismatches are not collected.
 func (s *state) mismatch(e ast.Expr, args []*celtypes.Type) *celtypes.Type {
 	if s.explained == nil {
 		return nil

@@ -119,8 +119,7 @@ func (s *state) qualified(e ast.Expr) (v *Variable, hidden bool) {
 	return s.global(strings.TrimPrefix(name, ".")), hidden
 }
 
-// firstName returns the first name of a.b.c. ok is false if e contains anything but field
-// selections.
+// ok is false if e contains anything but field selections.
 func firstName(e ast.Expr) (name string, ok bool) {
 	for e.Kind() == ast.SelectKind {
 		sel := e.AsSelect()

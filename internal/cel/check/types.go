@@ -116,7 +116,6 @@ func sameTerm(a, b term) bool {
 	return true
 }
 
-// general returns the more general of two unified types.
 func (c *Checker) general(a, b term) term {
 	if c.lessSpecific(a, b) {
 		return a

@@ -19,7 +19,6 @@ type binding struct {
 	was      *celtypes.Type
 }
 
-// newVariables adds n variables and returns the number of the first.
 func (s *state) newVariables(n int) (base int) {
 	base = len(s.bound)
 	for range n {

@@ -63,8 +63,7 @@ func (w *walk) call(e ast.Expr) priced {
 // measuresLate reports whether operands are measured only after all of them have been estimated.
 func (w *walk) measuresLate() bool { return !w.has[entrySizes] || w.has[nestedSizes] }
 
-// operand returns the estimate of an operand. Unless operands are measured late, it measures the operand before the
-// operands to the right are estimated.
+// Unless operands are measured late, operand measures x before the operands to the right are estimated.
 func (w *walk) operand(e ast.Expr) operand {
 	x := operand{w.expr(e), e}
 	if !w.measuresLate() {
@@ -73,7 +72,7 @@ func (w *walk) operand(e ast.Expr) operand {
 	return x
 }
 
-// measure measures all operands. It returns false if one may have changed the path of another.
+// measure returns false if one operand may have changed the path of another.
 func (o *operands) measure() bool {
 	alone := len(o.args) == 1 && o.target == nil || len(o.args) == 0
 	sure := true
@@ -90,7 +89,6 @@ func (o *operands) measure() bool {
 	return sure
 }
 
-// price returns the estimate of a call that can be dispatched to several overloads.
 func (o *operands) price(e ast.Expr, ids []string) priced {
 	w := o.walk
 	x := priced{cost: checker.CostEstimate{Min: math.MaxUint64}}
@@ -141,7 +139,6 @@ func (o *operands) price(e ast.Expr, ids []string) priced {
 	return x
 }
 
-// stepOf returns the step of an index, or "" for other overloads.
 func stepOf(overload string) string {
 	switch overload {
 	case overloads.IndexList:
@@ -263,12 +260,11 @@ func (o *operands) standard() (x priced) {
 // nanoseconds.
 const maxScalarText = 35
 
-// matching returns the cost of a regular expression match. An empty text has a cost as well.
+// An empty text has a cost as well.
 func matching(text, pattern checker.SizeEstimate) checker.CostEstimate {
 	return perRune(text.Add(checker.FixedSizeEstimate(1))).Multiply(pattern.MultiplyByCostFactor(common.RegexStringLengthCostFactor))
 }
 
-// matching is like the function matching, for standard functions.
 func (o *operands) matching(text, pattern checker.SizeEstimate) checker.CostEstimate {
 	if o.walk.has[nestedSizes] {
 		return o.perRune(text.Add(checker.FixedSizeEstimate(1))).Multiply(dividedBy(pattern, 4))

@@ -31,7 +31,6 @@ func (m *Model) Measure(checked *ast.AST, roots func(variable string) Declaratio
 	return x.cost, x.declaration()
 }
 
-// walk estimates an expression, starting in the state start. It returns the final state and the estimate.
 func (m *Model) walk(start walk) (*walk, priced) {
 	start.Model = m
 	w := start
@@ -44,7 +43,6 @@ func (m *Model) walk(start walk) (*walk, priced) {
 	return &w, x
 }
 
-// walk is the state of a walk over an expression.
 type walk struct {
 	*Model
 	checked *ast.AST
@@ -82,7 +80,6 @@ func fixed(n uint64) size { return size{SizeEstimate: checker.FixedSizeEstimate(
 
 func ranged(s checker.SizeEstimate) size { return size{SizeEstimate: s, known: true} }
 
-// orAny returns s, or the range of all sizes if s is not known.
 func (s size) orAny() checker.SizeEstimate {
 	if s.known {
 		return s.SizeEstimate
@@ -97,7 +94,6 @@ func (s size) orUnknown() size {
 	return unknown()
 }
 
-// union returns the range of both sizes, or the one that is known.
 func (s size) union(other size) size {
 	if s.known && other.known {
 		u := ranged(s.Union(other.SizeEstimate))
@@ -124,7 +120,6 @@ func (e entries) union(other entries) entries {
 	return entries{e.container, e.key.Union(other.key), e.val.Union(other.val), true}
 }
 
-// priced is the estimate of an expression.
 type priced struct {
 	cost    checker.CostEstimate
 	size    size
@@ -133,13 +128,12 @@ type priced struct {
 	parts   []operand // of a list or map, with nestedSizes
 }
 
-// stop ends the walk, because a path may have been overwritten.
 func (w *walk) stop() priced {
 	w.ambiguous = true
 	return priced{}
 }
 
-// expr returns the estimate of e. It does not set the size of a variable or field; measure does.
+// expr does not set the size of a variable or field; measure does.
 func (w *walk) expr(e ast.Expr) priced {
 	if w.ambiguous {
 		return priced{}
@@ -179,7 +173,6 @@ func literal(e ast.Expr) priced {
 	return x
 }
 
-// local returns the innermost variable of a macro with the given name, or nil.
 func (w *walk) local(name string) *local {
 	for i := len(w.locals) - 1; i >= 0; i-- {
 		if w.locals[i].name == name {
@@ -213,8 +206,7 @@ func accumulator(name string) bool {
 	return name == parser.AccumulatorName || name == parser.HiddenAccumulatorName
 }
 
-// measure sets the size of x, the estimate of e, if it is not known yet: the declared maximum, 1
-// for a scalar, or the size of a variable. With nestedSizes, it is the result of nested.
+// measure sets the size of x, the estimate of e, if it is not known yet.
 func (w *walk) measure(x *priced, e ast.Expr) {
 	if x.size.known {
 		return

@@ -46,7 +46,6 @@ func (w *walk) below(p destination, name string) destination {
 	return w.step(p, name)
 }
 
-// declared returns the declaration of p, or nil if nothing is declared.
 func (w *walk) declared(p destination) Declaration {
 	if !w.literalPaths {
 		return p.decl

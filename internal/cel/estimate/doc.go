@@ -1,11 +1,8 @@
-// Package estimate estimates the cost of checked CEL expressions as the API server of a Kubernetes
-// minor version does.
+// Package estimate estimates the cost of checked CEL expressions as the API server of a Kubernetes minor version does.
 //
 // [For] returns the model of a minor version, and [Model.Of] estimates an expression with it:
 //
 //	est := estimate.For(31).Of(checked.NativeRep(), declaration)
-//
-// Estimates depend on the named version alone, never on the linked releases of k8s.io and cel-go.
 package estimate
 
 // How it works: one walk over the tree returns, for each expression, its cost and the data that the

@@ -10,8 +10,6 @@ import (
 	celtypes "github.com/google/cel-go/common/types"
 )
 
-// sets returns the estimate of functions that compare each element of a list with each element of
-// another.
 func sets(factor float64) price {
 	return func(o *operands) (priced, bool) {
 		pairs := o.argument(0).Multiply(o.argument(1))
@@ -56,7 +54,7 @@ func reversed(o *operands) (priced, bool) {
 	return o.exactly(newList(1, o.receiver(), o.target.size.elem))
 }
 
-// exactly returns the estimate of a new list. With nestedSizes, its cost is not rounded.
+// With nestedSizes, the cost of a new list is not rounded.
 func (o *operands) exactly(x priced, ok bool) (priced, bool) {
 	if o.walk.has[nestedSizes] {
 		x.cost = checker.CostEstimate{Min: x.size.Min, Max: x.size.Max}.Add(checker.FixedCostEstimate(1 + common.ListCreateBaseCost))
@@ -92,7 +90,6 @@ var comparable = []*celtypes.Type{
 	celtypes.DurationType, celtypes.TimestampType, celtypes.StringType, celtypes.BytesType,
 }
 
-// overloadsOf returns the IDs of a function's overloads for comparable types.
 func overloadsOf(function string) []string {
 	var ids []string
 	for _, t := range comparable {
@@ -110,7 +107,6 @@ func (o *operands) integer(i int, other uint64) uint64 {
 	return other
 }
 
-// integerOf returns the value of an integer literal, or false for another expression.
 func integerOf(e ast.Expr) (n celtypes.Int, ok bool) {
 	if e.Kind() == ast.LiteralKind {
 		n, ok = e.AsLiteral().(celtypes.Int)

@@ -27,7 +27,6 @@ var libraries = []struct {
 	{functions: []string{"serviceAccount", "path", "group", "resource", "subresource", "namespace", "name", "allowed", "reason", "error", "errored"}, price: constant(1)},
 	{functions: []string{"fieldSelector", "labelSelector"}, price: selector},
 
-	// Lists and strings.
 	{functions: []string{"isSorted", "sum", "max", "min", "indexOf", "lastIndexOf", "includes"}, price: traversal},
 	{functions: []string{"lowerAscii", "upperAscii", "substring", "trim"}, price: transformed},
 	{functions: []string{"replace"}, price: replaced},
@@ -90,8 +89,7 @@ func (o *operands) ofLibrary(x *operand) checker.SizeEstimate {
 	return x.size.orAny()
 }
 
-// elements returns the type and the size of the elements of a list. ok is false if the type of the
-// operand has no parameters.
+// ok is false if the type of the operand has no parameters.
 func (o *operands) elements(list *operand) (of *celtypes.Type, s checker.SizeEstimate, ok bool) {
 	parameters := o.typeOf(list).Parameters()
 	if len(parameters) == 0 {
@@ -115,7 +113,6 @@ func selector(o *operands) (priced, bool) {
 	return priced{cost: checker.FixedCostEstimate(common.ListCreateBaseCost).Add(perRune(length)).Add(requirements)}, true
 }
 
-// traversal is the estimate of functions that read each element of a list, or search a string.
 func traversal(o *operands) (priced, bool) {
 	if o.target == nil {
 		return priced{}, false
@@ -139,7 +136,6 @@ func transformed(o *operands) (priced, bool) {
 	return priced{cost: perRune(s), size: ranged(s)}, true
 }
 
-// parsed returns the estimate of functions that read their argument a number of times.
 func parsed(times float64, sized bool) price {
 	return func(o *operands) (priced, bool) {
 		if len(o.args) == 0 {
@@ -180,7 +176,6 @@ func ip(o *operands) (priced, bool) {
 // addresses is the number of bytes of an address.
 var addresses = checker.SizeEstimate{Min: 4, Max: 16}
 
-// contained returns the estimate of functions that compare an address or range with a range.
 // ofString is the overload that also parses the address.
 func contained(ofString string, masks bool) price {
 	return func(o *operands) (priced, bool) {

@@ -53,7 +53,6 @@ func (w *walk) macro(e ast.Expr) priced {
 	return x
 }
 
-// collected returns the size of the list or map that a macro creates.
 func collected(loop ast.ComprehensionExpr, over, step size) size {
 	s := over
 	if step.elem != nil {
@@ -70,8 +69,7 @@ func collected(loop ast.ComprehensionExpr, over, step size) size {
 	return s
 }
 
-// push declares the iteration variable of a macro. Each use of the variable extends the path of the
-// range.
+// Each use of the variable extends the path of the range.
 func (w *walk) push(loop ast.ComprehensionExpr, over priced) {
 	l := local{name: loop.IterVar(), at: over.at}
 	switch w.checked.GetType(loop.IterRange().ID()).Kind() {
@@ -85,7 +83,6 @@ func (w *walk) push(loop ast.ComprehensionExpr, over priced) {
 	w.locals = append(w.locals, l)
 }
 
-// pushSized declares the iteration variables of a macro.
 func (w *walk) pushSized(loop ast.ComprehensionExpr, over priced) {
 	container := over.entries.container
 	if !over.entries.known {
@@ -116,7 +113,6 @@ func (w *walk) pushSized(loop ast.ComprehensionExpr, over priced) {
 	}
 }
 
-// entrySizesOf returns the sizes of the variables of a macro over a list or map.
 func (w *walk) entrySizesOf(over priced, isList bool) (key, val size) {
 	if !w.has[nestedSizes] {
 		known := over.entries.known

@@ -27,8 +27,6 @@ func unionOf(a, b *size) *size {
 	return &u
 }
 
-// entry returns the size of the entries of a list or map, or the range of all sizes if it is not
-// known.
 func (s size) entry() size {
 	if s.elem != nil {
 		return *s.elem
@@ -144,7 +142,6 @@ func withElem(s size, elem *size) size {
 	return s
 }
 
-// withEntries is like withElem, for maps.
 func withEntries(s size, key, elem *size) size {
 	if !s.known && key == nil && elem == nil {
 		return s
@@ -165,7 +162,6 @@ func entryOf(s size, entry *size) *size {
 	return entry
 }
 
-// parameter returns parameter i of a type, or dyn if the type does not have it.
 func parameter(t *celtypes.Type, i int) *celtypes.Type {
 	if all := t.Parameters(); i < len(all) && all[i] != nil {
 		return all[i]
@@ -173,8 +169,6 @@ func parameter(t *celtypes.Type, i int) *celtypes.Type {
 	return celtypes.DynType
 }
 
-// part returns the size of an item of a list, or of a key or value of a map, or the range of all
-// sizes if it is not known.
 func (w *walk) part(x *operand) *size {
 	w.measure(&x.priced, x.expr)
 	if !x.size.known {
@@ -183,7 +177,6 @@ func (w *walk) part(x *operand) *size {
 	return &x.size
 }
 
-// listLength returns the length of a list literal, and the size of its items or nil.
 func (w *walk) listLength(list ast.ListExpr, items []operand) (length size, elem *size) {
 	optional := map[int]bool{}
 	for _, i := range list.OptionalIndices() {
@@ -223,7 +216,6 @@ func optionalLiteral(e ast.Expr) (value ast.Expr, none bool) {
 	return nil, false
 }
 
-// mapLength returns the length of a map literal, and the sizes of its keys and values or nil.
 func (w *walk) mapLength(m ast.MapExpr, parts []operand) (length size, key, elem *size) {
 	length = fixed(uint64(len(m.Entries())))
 	for i, entry := range m.Entries() {
@@ -235,8 +227,7 @@ func (w *walk) mapLength(m ast.MapExpr, parts []operand) (length size, key, elem
 	return length, key, elem
 }
 
-// merged returns s with the sizes of the entries of two arguments. An argument that may have entries of
-// unknown size has entries of any size.
+// An argument that may have entries of unknown size has entries of any size.
 func (o *operands) merged(s size, i, j int) size {
 	a, b := o.args[i].size.orUnknown(), o.args[j].size.orUnknown()
 	anyKey, anyElem := a.key != nil || b.key != nil, a.elem != nil || b.elem != nil
@@ -266,7 +257,6 @@ func (o *operands) merged(s size, i, j int) size {
 	return s
 }
 
-// mayContain reports whether a value of type t can have entries.
 func mayContain(t *celtypes.Type) bool {
 	switch t.Kind() {
 	case celtypes.BoolKind, celtypes.DoubleKind, celtypes.DurationKind, celtypes.IntKind, celtypes.NullTypeKind, celtypes.TimestampKind,
@@ -276,7 +266,6 @@ func mayContain(t *celtypes.Type) bool {
 	return true
 }
 
-// inserted is the estimate of the function with which macros add to a map.
 func inserted(o *operands) (priced, bool) {
 	x := priced{cost: checker.FixedCostEstimate(1)}
 	s := o.args[0].size.orUnknown()

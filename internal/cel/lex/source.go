@@ -68,7 +68,6 @@ func (s *Source) Token(e ast.Expr) string {
 	return s.tokens[i].Text
 }
 
-// token returns the index of the token at an offset, or -1 if no token contains it.
 func (s *Source) token(offset int) int {
 	for i, t := range s.tokens {
 		if t.Start <= offset && offset < t.End {
@@ -93,7 +92,6 @@ func (s *Source) operand(first int) int {
 // identifier token.
 func named(t Token) bool { return t.Kind == Ident && t.Text != "in" || t.Text == "." }
 
-// field extends a range to the name after the dot of a selection.
 func (s *Source) field(last int) int {
 	if t := s.tokens[last].Text; (t == "." || t == ".?") && last+1 < len(s.tokens) {
 		return last + 1
@@ -101,7 +99,6 @@ func (s *Source) field(last int) int {
 	return last
 }
 
-// balance extends a range of tokens until its brackets match.
 func (s *Source) balance(first, last int) (int, int) {
 	open, missing := 0, 0
 	for _, t := range s.tokens[first : last+1] {

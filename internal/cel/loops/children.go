@@ -6,8 +6,7 @@ import (
 	"github.com/google/cel-go/common/ast"
 )
 
-// Children returns the children of a node in source order. For a macro, these are the parts of its expansion
-// other than its condition.
+// Children returns the children of a node. For a macro, these are the parts of its expansion other than its condition.
 func Children(e ast.Expr) []ast.Expr {
 	switch e.Kind() {
 	case ast.SelectKind:

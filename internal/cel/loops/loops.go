@@ -65,7 +65,6 @@ func Of(e ast.Expr) (l Loop, ok bool) {
 	return l, l.Body != nil
 }
 
-// test sets the name of a macro that takes the step then for some elements.
 func (l *Loop) test(c ast.ComprehensionExpr, then ast.Expr) {
 	switch item := added(then); {
 	case item == nil:

@@ -1,5 +1,4 @@
-// Package panics identifies the function that panicked. A panic in a library that the API server
-// also uses is reproduced as the server's result. A panic in Celadon's own code is always a bug.
+// Package panics identifies the function that panicked.
 package panics
 
 import (

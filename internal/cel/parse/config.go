@@ -41,8 +41,7 @@ type Parser struct {
 	// named holds the names of macros. operators is set if a macro replaces an operator.
 	named     map[string]bool
 	operators bool
-	// states holds unused states for reuse.
-	states sync.Pool
+	states    sync.Pool
 }
 
 // A macroKey identifies the calls that a macro replaces.

@@ -197,7 +197,6 @@ func (s *state) unary(kind scan.Kind) operand {
 	return s.call(id, name, of.height, of.expr)
 }
 
-// call returns the call of an operator, or its expansion if a macro replaces the operator.
 func (s *state) call(id int64, name string, height int, args ...ast.Expr) operand {
 	if height > s.config.MaxDepth {
 		return s.tooHigh(operand{args[0], height})

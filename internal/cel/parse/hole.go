@@ -29,14 +29,12 @@ func (p *Parser) Tolerant(src *Source) (*ast.AST, []Hole) {
 	return ast.NewAST(root.expr, s.finish()), s.holes.list
 }
 
-// holes is the additional state of a tolerant parse.
 type holes struct {
 	list []Hole
 	// await holds the tokens with which an enclosing rule continues.
 	await set
 }
 
-// A set is a set of token kinds.
 type set uint64
 
 const (
@@ -70,7 +68,6 @@ func (s *state) within(await set) operand {
 
 func (s *state) note(start, end int32) { s.holes.list = append(s.holes.list, Hole{start, end}) }
 
-// hole records a hole and returns an unspecified node for it.
 func (s *state) hole(start, end int32) operand {
 	s.note(start, end)
 	return operand{expr: s.factory.NewUnspecifiedExpr(s.newID(ast.OffsetRange{Start: start, Stop: end}))}
@@ -81,7 +78,6 @@ func (s *state) before() int32 {
 	return s.tok.at - int32(utf8.RuneCountInString(s.src.text[s.last:s.tok.Start]))
 }
 
-// endOf returns the end of t, in code points.
 func (s *state) endOf(t token) int32 { return t.at + s.src.width(s.textOf(t)) }
 
 func (s *state) missingOperandAfter(t token) (operand, path) {
@@ -89,8 +85,8 @@ func (s *state) missingOperandAfter(t token) (operand, path) {
 	return s.missingOperand()
 }
 
-// missingOperand handles a missing operand. In a tolerant parse it skips tokens that cannot be part of an
-// operand, and returns the next operand or, if no operand follows, a hole.
+// In a tolerant parse, missingOperand skips tokens that cannot be part of an operand, and returns the next operand or,
+// if no operand follows, a hole.
 func (s *state) missingOperand() (operand, path) {
 	if s.holes == nil {
 		return operand{}, path{}
@@ -133,7 +129,6 @@ func (s *state) rejected(t token) bool {
 	return true
 }
 
-// wrong handles a literal whose value is invalid.
 func (s *state) wrong(at ast.OffsetRange) operand {
 	if s.holes == nil {
 		return operand{}
@@ -149,7 +144,6 @@ func (s *state) allowed(start int32) bool {
 	return ok || s.rejected(s.tok)
 }
 
-// noField handles a missing or invalid field name.
 func (s *state) noField(at token) (string, token, bool) {
 	switch {
 	case s.holes == nil:
@@ -162,7 +156,6 @@ func (s *state) noField(at token) (string, token, bool) {
 	return "", at, true
 }
 
-// badMacro handles a call that a macro rejects or expands to too many nodes.
 func (s *state) badMacro(id int64, name string, target ast.Expr, args []ast.Expr) ast.Expr {
 	if s.holes == nil {
 		return nil
@@ -172,7 +165,6 @@ func (s *state) badMacro(id int64, name string, target ast.Expr, args []ast.Expr
 	return s.plainCall(id, name, target, args)
 }
 
-// tooHigh handles an operand with too many nested operators.
 func (s *state) tooHigh(of operand) operand {
 	if s.holes == nil {
 		return operand{}
@@ -181,8 +173,7 @@ func (s *state) tooHigh(of operand) operand {
 	return s.hole(r.Start, s.before())
 }
 
-// tooDeep handles an operand that is nested too deeply. A tolerant parse skips to the end of the
-// enclosing brackets.
+// A tolerant parse skips to the end of the enclosing brackets.
 func (s *state) tooDeep() operand {
 	if s.holes == nil {
 		return operand{}
@@ -249,7 +240,6 @@ func operatorOf(kind scan.Kind) string {
 	return binary[kind].name
 }
 
-// joined parses another expression and returns the call of an operator on left and that expression.
 func (s *state) joined(id int64, name string, left operand) operand {
 	return s.binary(id, name, left, s.conditional())
 }

@@ -90,7 +90,6 @@ func textValue(t scan.Token, text string, surrogates bool) (string, bool) {
 	return unescape(text, t.Kind == scan.Bytes, surrogates)
 }
 
-// plainLines converts line endings to \n.
 var plainLines = strings.NewReplacer("\r\n", "\n", "\r", "\n")
 
 // unescape replaces the escape sequences in text. If a sequence is invalid, it returns the result

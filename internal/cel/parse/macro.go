@@ -7,8 +7,7 @@ import (
 	"github.com/google/cel-go/parser"
 )
 
-// expanded returns the given call, or its expansion if it is a macro. It returns nil if the
-// expansion fails in a strict parse.
+// expanded returns nil if the expansion fails in a strict parse.
 func (s *state) expanded(id int64, name string, target ast.Expr, args []ast.Expr) ast.Expr {
 	if s.Parser.named[name] {
 		if m := s.macro(name, target != nil, len(args)); m != nil {
@@ -32,8 +31,7 @@ func (p *Parser) macro(name string, member bool, args int) parser.Macro {
 	return p.macros[macroKey{name, varArgs, member}]
 }
 
-// expand runs macro m. If m expands the call, it releases the ID of the call, because the macro
-// allocates new IDs.
+// If m expands the call, expand releases the ID of the call, because the macro allocates new IDs.
 func (s *state) expand(m parser.Macro, id int64, name string, target ast.Expr, args []ast.Expr) ast.Expr {
 	if s.flood {
 		return s.badMacro(id, name, target, args)
@@ -213,7 +211,6 @@ func (s *state) newID(r ast.OffsetRange) int64 {
 	return int64(len(s.ranges))
 }
 
-// id allocates an ID at the position of t.
 func (s *state) id(t token) int64 { return s.newID(rangeOf(t)) }
 
 // rangeOf returns the position of t. As in cel-go, the start counts code points and the length
@@ -222,7 +219,6 @@ func rangeOf(t token) ast.OffsetRange {
 	return ast.OffsetRange{Start: t.at, Stop: t.at + t.End - t.Start}
 }
 
-// rangeAt returns the position of id, or false if id has no position.
 func (s *state) rangeAt(id int64) (ast.OffsetRange, bool) {
 	if id < 1 || id > int64(len(s.ranges)) || s.ranges[id-1] == noRange {
 		return ast.OffsetRange{}, false
@@ -237,7 +233,6 @@ func (s *state) dropID(id int64) {
 	}
 }
 
-// finish returns the positions of all IDs.
 func (s *state) finish() *ast.SourceInfo {
 	info := ast.NewSourceInfo(s.src)
 	ranges := info.OffsetRanges()

@@ -82,7 +82,7 @@ func (s *state) named(first token) (operand, path) {
 	return operand{expr: s.factory.NewIdent(s.id(at), name)}, path{first.Start + 1, ids}
 }
 
-// function parses the arguments of a call of name. The expr of target is nil unless it is a member call.
+// The expr of target is nil unless it is a member call.
 func (s *state) function(name string, target operand) operand {
 	id := s.id(s.tok)
 	args, height := s.arguments()
@@ -189,8 +189,7 @@ func (s *state) nested() operand {
 	return e
 }
 
-// arguments parses the arguments of a call and their parentheses. It returns nil if they are
-// invalid.
+// arguments returns nil if the arguments are invalid.
 func (s *state) arguments() (args []ast.Expr, height int) {
 	s.advance()
 	if s.accept(scan.CloseParen) {
@@ -214,7 +213,6 @@ func (s *state) arguments() (args []ast.Expr, height int) {
 	return args, height
 }
 
-// popped removes the operands starting at index from and returns them.
 func (s *state) popped(from int) []ast.Expr {
 	list := s.list(s.operands[from:]...)
 	clear(s.operands[from:])

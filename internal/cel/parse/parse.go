@@ -104,7 +104,6 @@ func (p *Parser) begin(src *Source) *state {
 	return s
 }
 
-// end clears s and keeps it for reuse unless its slices are large.
 func (p *Parser) end(s *state) {
 	clear(s.operands)
 	*s = state{Parser: p, ranges: s.ranges[:0], operands: s.operands[:0], ops: s.ops[:0], helper: s.helper}
@@ -127,7 +126,6 @@ func (s *state) advance() {
 	s.seen, s.tok.at = s.tok.Start, s.points
 }
 
-// accept reads the next token if it has the given kind, and reports whether it does.
 func (s *state) accept(kind scan.Kind) bool {
 	if s.tok.Kind != kind {
 		return false

@@ -58,7 +58,6 @@ func (s *Source) lineOffsets() []int32 {
 	}
 }
 
-// width returns the number of code points in text.
 func (s *Source) width(text string) int32 {
 	if s.ascii {
 		return int32(len(text))
@@ -98,7 +97,7 @@ var origin = common.NewLocation(1, 0)
 // NewLocation returns the given line and column as a location.
 func (s *Source) NewLocation(line, col int) common.Location { return common.NewLocation(line, col) }
 
-// Snippet returns a line without its line end. ok is false if the line does not exist.
+// Snippet returns a line without its line end. ok is false if the line does not exist or the source is empty.
 func (s *Source) Snippet(line int) (string, bool) {
 	if _, ok := s.line(line); !ok || s.text == "" {
 		return "", false
@@ -111,7 +110,6 @@ func (s *Source) Snippet(line int) (string, bool) {
 	return rest, true
 }
 
-// line returns the offset of the start of a line, or false if the line does not exist.
 func (s *Source) line(line int) (int32, bool) {
 	switch {
 	case line == 1:

@@ -6,8 +6,7 @@ package scan
 
 import "math"
 
-// A Token is a token of the source. Start and End are byte offsets. The struct is small enough for
-// the compiler to keep it in registers, because parsers copy tokens at each step.
+// A Token is a token of the source. Start and End are byte offsets.
 type Token struct {
 	Kind       Kind
 	Marks      Marks
@@ -80,9 +79,8 @@ const (
 // A Scanner splits the first two gigabytes of a source into tokens. The zero Scanner has an empty
 // source.
 type Scanner struct {
-	src string
-	pos int
-	// comments is set if comments are tokens.
+	src      string
+	pos      int
 	comments bool
 }
 
@@ -134,7 +132,6 @@ func (s *Scanner) Read(t *Token) {
 	}
 }
 
-// rare reads the tokens with an uncommon first character.
 func (s *Scanner) rare(t *Token, i int) {
 	switch c := s.src[i]; {
 	case c == '`':
@@ -153,7 +150,6 @@ func (s *Scanner) set(t *Token, kind Kind, start, end int) {
 	s.pos = end
 }
 
-// skips reports whether a comment to be skipped begins at i.
 func (s *Scanner) skips(i int) bool {
 	return s.at(i) == '/' && s.at(i+1) == '/' && !s.comments
 }
@@ -173,7 +169,6 @@ func (s *Scanner) at(i int) byte {
 	return 0
 }
 
-// operator reads an operator that can have a second character.
 func (s *Scanner) operator(t *Token, c byte, i int) {
 	next, one, two, want := s.at(i+1), Bad, Bad, byte('=')
 	switch c {
@@ -200,7 +195,6 @@ func (s *Scanner) operator(t *Token, c byte, i int) {
 // longestWord is the length of the longest keyword. String prefixes are shorter.
 const longestWord = len("false")
 
-// word reads a name, a keyword, or a string with a prefix.
 func (s *Scanner) word(t *Token, start int) {
 	src, i := s.src, start+1
 	for i < len(src) && class[src[i]]&name != 0 {
@@ -242,7 +236,7 @@ func (s *Scanner) prefixed(t *Token, start, at int) {
 	s.text(t, start, at, raw)
 }
 
-// text reads a string whose first quote is at i. The kind of t is already set.
+// The kind of t is already set; the first quote is at i.
 func (s *Scanner) text(t *Token, start, i int, raw bool) {
 	src, q := s.src, s.src[i]
 	s.set(t, t.Kind, start, len(src))
@@ -269,7 +263,6 @@ func (s *Scanner) text(t *Token, start, i int, raw bool) {
 	t.Marks |= Open
 }
 
-// longText reads the rest of a string after its three quotes.
 func (s *Scanner) longText(t *Token, i int, q byte, raw bool) {
 	src := s.src
 	for ; i < len(src); i++ {
@@ -311,7 +304,6 @@ func (s *Scanner) number(t *Token, start int) {
 	}
 }
 
-// unsigned sets t to an integer, including the suffix u, if present.
 func (s *Scanner) unsigned(t *Token, start, end int) {
 	if s.at(end)|0x20 == 'u' {
 		s.set(t, Uint, start, end+1)
@@ -320,7 +312,6 @@ func (s *Scanner) unsigned(t *Token, start, end int) {
 	}
 }
 
-// fraction reads the rest of a number, starting at its decimal point.
 func (s *Scanner) fraction(t *Token, start, point int) {
 	s.set(t, Float, start, s.exponent(s.digits(point+1)))
 }

@@ -27,7 +27,7 @@ import (
 // ErrTooLarge is returned for a pattern or string that would need too many states.
 var ErrTooLarge = errors.New("pattern too large: use fewer repetitions")
 
-// maxInstructions limits the size of a pattern. Patterns of real CRDs are far below it.
+// maxInstructions limits the size of a pattern.
 const maxInstructions = 20_000
 
 // A Language is a set of strings. It is immutable.
@@ -117,8 +117,7 @@ func (l *Language) Size() (n int) {
 	return n
 }
 
-// value evaluates the expression, given the values of its leaves in order. next is the index of the
-// first leaf after l.
+// next is the index of the first leaf after l.
 func (l *Language) value(leaves []truth, first int) (v truth, next int) {
 	switch l.op {
 	case leaf:
@@ -155,7 +154,6 @@ func opposite(v truth) truth {
 	return unknown
 }
 
-// leaves appends the patterns of the expression to all, in order.
 func (l *Language) leaves(all []*syntax.Prog) []*syntax.Prog {
 	if l.op == leaf {
 		return append(all, l.pattern)

@@ -19,7 +19,7 @@ type Search struct {
 	Steps int
 }
 
-// DefaultSteps is a step limit that takes a few milliseconds.
+// DefaultSteps is the default of Search.Steps.
 const DefaultSteps = 200_000
 
 // Found is the result of Find.
@@ -132,7 +132,6 @@ func newFinder(l *Language, s Search) *finder {
 	return f
 }
 
-// begin returns the position before the first code point.
 func (f *finder) begin() int32 {
 	for i, m := range f.machines {
 		f.states[i] = m.begin()
@@ -140,7 +139,6 @@ func (f *finder) begin() int32 {
 	return f.position()
 }
 
-// position returns the position with the states in f.states, and adds it if it is new.
 func (f *finder) position() int32 {
 	f.key = f.key[:0]
 	for _, s := range f.states {
@@ -159,7 +157,6 @@ func (f *finder) position() int32 {
 	return i
 }
 
-// step returns the position after one more code point of the given class.
 func (f *finder) step(from int32, class int) int32 {
 	p := &f.positions[from]
 	if p.next == nil {
@@ -186,7 +183,6 @@ func (f *finder) spent() int {
 	return n
 }
 
-// expand visits the successors of a node by each class of code points.
 func (f *finder) expand(at int) {
 	p := f.nodes[at]
 	if f.search.MaxLength > 0 && int(p.length) == f.search.MaxLength {
@@ -224,7 +220,6 @@ func (f *finder) visit(n searchNode) {
 	}
 }
 
-// accepts reports whether the language contains the strings that lead to a position.
 func (f *finder) accepts(p *position) bool {
 	if p.ends == unknown {
 		for i, m := range f.machines {
@@ -238,7 +233,6 @@ func (f *finder) accepts(p *position) bool {
 	return p.ends == always
 }
 
-// text returns the string that leads to a node.
 func (f *finder) text(at int) string {
 	var runes []rune
 	for n := f.nodes[at]; n.from >= 0; n = f.nodes[n.from] {

@@ -33,7 +33,7 @@ type state struct {
 	known   truth
 	next    []int // by class; 0 if not computed, otherwise the state plus 1
 	atEnd   bool  // whether the pattern matches if the text ends here
-	hasEnds bool  // whether atEnd is computed
+	hasEnds bool
 }
 
 // matched is the state after a match. It is final, because a pattern may match anywhere.
@@ -49,12 +49,10 @@ func newMachine(prog *syntax.Prog, a alphabet) *machine {
 	return m
 }
 
-// begin returns the state before the first code point.
 func (m *machine) begin() int {
 	return m.state([]uint32{uint32(m.prog.Start)}, -1)
 }
 
-// state returns the number of a state, and adds the state if it is new.
 func (m *machine) state(pcs []uint32, last rune) int {
 	if !m.hasAssertion {
 		last = 0
@@ -75,7 +73,6 @@ func (m *machine) state(pcs []uint32, last rune) int {
 	return len(m.states) - 1
 }
 
-// step returns the state after one more code point of the given class.
 func (m *machine) step(from, class int) int {
 	if m.states[from].known != unknown {
 		return from
@@ -117,7 +114,6 @@ func kind(r rune) rune {
 	return ' '
 }
 
-// ends reports whether the pattern matches if the text ends in a state.
 func (m *machine) ends(at int) bool {
 	s := &m.states[at]
 	if !s.hasEnds {
@@ -198,7 +194,6 @@ func (l *Language) Table() *Table {
 	return t
 }
 
-// classify sets the class of each byte and returns the alphabet's classes that contain ASCII.
 func (t *Table) classify(a alphabet) (ascii []int) {
 	for i, class := range a {
 		if class.from >= utf8.RuneSelf {

@@ -106,7 +106,7 @@ const (
 	perByte  = 16
 )
 
-// PerByte returns the maximum time to search for a match, in nanoseconds per byte of text.
+// PerByte estimates the time to search for a match, in nanoseconds per byte of text.
 func (p *Pattern) PerByte() int {
 	n, _ := p.measured()
 	return n
@@ -165,7 +165,6 @@ func unbounded(re *syntax.Regexp) bool {
 	return false
 }
 
-// maxSteps limits the steps that liveStates simulates.
 const maxSteps = 512
 
 // liveStates returns an upper bound for the number of states that can be live at once. It assumes

@@ -22,7 +22,6 @@ func Indent(dst *bytes.Buffer, text []byte, prefix, indent string) error {
 	return json.Indent(dst, text, prefix, indent)
 }
 
-// indentation returns the approximate number of bytes that indentation adds to a text.
 func indentation(text []byte, prefix, indent int) (total int) {
 	level := 0
 	for i := 0; i < len(text); i++ {

@@ -114,7 +114,6 @@ func search(a, b []string) (trace [][]int) {
 	return nil
 }
 
-// cut splits off the first hunk.
 func cut(edits []edit) (hunk, rest []edit) {
 	first := slices.IndexFunc(edits, func(e edit) bool { return e.op != ' ' })
 	if first < 0 {
@@ -153,7 +152,6 @@ func write(b *bytes.Buffer, hunk []edit) {
 	}
 }
 
-// span formats the start and length of a hunk.
 func span(start, n int) string {
 	switch n {
 	case 0:

@@ -47,10 +47,8 @@ func Middle(text string, n int) string {
 	return beginning(text, half(n)) + gap + lastRunes(text, half(n))
 }
 
-// half returns how many of n characters are kept on each side of the gap.
 func half(n int) int { return max(0, n-utf8.RuneCountInString(gap)) / 2 }
 
-// beginning and lastRunes return the first and last n characters of a text.
 func beginning(text string, n int) string {
 	i := 0
 	for ; n > 0 && i < len(text); n-- {

@@ -9,7 +9,7 @@ import (
 	"github.com/celadon-cel/celadon/internal/text/preview"
 )
 
-// A Node is a schema decoded from a CRD, including its descriptions. Values of unexpected types are ignored.
+// A Node is a schema decoded from a CRD, including its descriptions.
 type Node map[string]any
 
 // Child returns a child schema, or nil if it does not exist.
@@ -126,7 +126,6 @@ func (s Node) rangeWords(minimum, maximum, noun string) string {
 	return joined(", ", parts...)
 }
 
-// quantity appends the noun, if any, to a bound.
 func quantity(bound, last, noun string) string {
 	switch {
 	case noun == "":
@@ -145,7 +144,6 @@ const (
 
 func value(v any) string { return preview.JSON(v, maxValue) }
 
-// choices lists the values of an enum, up to maxChoices.
 func choices(all []any) string {
 	var b strings.Builder
 	for i, v := range all {

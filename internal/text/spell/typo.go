@@ -13,9 +13,7 @@ var parts = lazy.New(`[A-Z]+[a-z]*|[a-z]+|[0-9]+`)
 // letter often results in another valid word.
 const minTypo = 4
 
-// IsTypo reports whether word is almost certainly a misspelling of name: they differ only in case and separators,
-// or in one letter of one of their words, but not in its first letter. Words such as min and max, and numbers, have
-// meanings of their own.
+// IsTypo reports whether word is almost certainly a misspelling of name.
 func IsTypo(word, name string) bool {
 	if IsSame(word, name) {
 		return true

@@ -86,7 +86,7 @@ const (
 
 func newState() *state { return &state{} }
 
-// append appends the escaped text to b. rest is an incomplete character at the end of text.
+// rest is an incomplete character at the end of text.
 func (s *state) append(b, text []byte) (out, rest []byte) {
 	for i := 0; i < len(text); {
 		if n := s.plain(text[i:]); n > 0 {

@@ -29,7 +29,6 @@ func Decode(text []byte) (v any, duplicate, err error) {
 	return slow(text)
 }
 
-// slow is Decode with the library.
 func slow(text []byte) (v any, duplicate, err error) {
 	var decoded any
 	if err := yaml2.UnmarshalStrict(text, &decoded); err != nil {

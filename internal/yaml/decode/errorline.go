@@ -62,7 +62,6 @@ var ofParser = map[string]bool{
 	"found duplicate %TAG directive": true,
 }
 
-// reparsed returns the line of the error in parsing a text, or 0.
 func reparsed(text []byte) int {
 	below := append([]byte("#\n"), text...)
 	var nothing struct{}
@@ -108,7 +107,6 @@ func LineAt(text []byte, number int) []byte {
 	return nil
 }
 
-// lineMatching returns the first line that matches a pattern, or 0.
 func lineMatching(text []byte, pattern *regexp.Regexp) int {
 	at := pattern.FindIndex(text)
 	if at == nil {

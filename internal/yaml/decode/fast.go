@@ -72,7 +72,6 @@ func (r *reader) next() {
 	r.at, r.indent = len(text), atEnd
 }
 
-// isMarker reports whether line begins with a directive or with the start or end of a document.
 func isMarker(line []byte) bool {
 	switch line[0] {
 	case '%':
@@ -93,7 +92,6 @@ func (r *reader) lineAfter(i int) int {
 	return len(r.text)
 }
 
-// spaceAt reports whether a space, a line break, or the end of the text is at i.
 func (r *reader) spaceAt(i int) bool {
 	return i == len(r.text) || r.text[i] == ' ' || r.text[i] == '\n'
 }
@@ -130,7 +128,6 @@ func (r *reader) enter() bool {
 	return r.depth <= maxDepth
 }
 
-// block reads the list or mapping that begins on this line.
 func (r *reader) block() any {
 	if r.isItem() {
 		return r.list(r.indent)
@@ -141,7 +138,6 @@ func (r *reader) block() any {
 	return r.fail()
 }
 
-// list reads the items whose dashes are at indent.
 func (r *reader) list(indent int) any {
 	if !r.enter() {
 		return r.fail()
@@ -161,7 +157,7 @@ func (r *reader) list(indent int) any {
 	return list
 }
 
-// item reads a list item. The text after "- " is read like a line that is indented to its column.
+// The text after "- " is read like a line that is indented to its column.
 func (r *reader) item(indent int) any {
 	dash := r.at
 	r.at++
@@ -185,7 +181,6 @@ func (r *reader) isBelow() bool {
 	return r.at == len(r.text) || r.text[r.at] == '\n' || r.text[r.at] == '#'
 }
 
-// below reads the value of a key or an item from the next lines.
 func (r *reader) below(indent int, ofKey bool) any {
 	r.at = r.lineAfter(r.at)
 	r.next()
@@ -198,7 +193,7 @@ func (r *reader) below(indent int, ofKey bool) any {
 	return nil
 }
 
-// mapping reads the mapping whose keys are at indent. The first key was read.
+// The first key was read.
 func (r *reader) mapping(indent int, key string) any {
 	if !r.enter() {
 		return r.fail()
@@ -258,7 +253,6 @@ func (r *reader) key() (key string, ok bool) {
 
 func letter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' || c == '_' || c == '$' }
 
-// keyByte marks the bytes of plain keys.
 var keyByte = func() (is [256]bool) {
 	for c := range is {
 		is[c] = letter(byte(c)) || '0' <= c && c <= '9' || c == '-' || c == '.' || c == '/'

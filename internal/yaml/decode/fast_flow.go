@@ -12,7 +12,6 @@ func (r *reader) flow() any {
 	return v
 }
 
-// inFlow reads a value in flow style and returns the text after it.
 func (r *reader) inFlow(s []byte) (v any, rest []byte) {
 	if len(s) == 0 || !r.enter() {
 		return r.fail(), nil
@@ -62,8 +61,6 @@ func (r *reader) flowMapping(s []byte) (v any, rest []byte) {
 	return out, s
 }
 
-// flowMore reports whether a comma follows, and returns the text after the comma or the closing
-// bracket.
 func (r *reader) flowMore(s []byte, end byte) (more bool, rest []byte) {
 	switch s = bytes.TrimLeft(s, " "); {
 	case len(s) > 0 && s[0] == ',':
@@ -96,7 +93,6 @@ func (r *reader) flowKey(s []byte) (key string, rest []byte) {
 	return string(s[:end]), bytes.TrimLeft(s[end+1:], " ")
 }
 
-// flowQuoted reads a quoted scalar that ends on its line.
 func (r *reader) flowQuoted(s []byte) (v any, rest []byte) {
 	quote := s[0]
 	r.built = r.built[:0]

@@ -56,7 +56,6 @@ var (
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
-// isWord reports whether YAML 1.1 interprets s as a boolean or null.
 func isWord(s []byte) bool {
 	_, ok := wordValue(s)
 	return ok
@@ -78,8 +77,7 @@ func wordValue(s []byte) (v any, ok bool) {
 // maxDigits is the number of digits that always fit in an int64.
 const maxDigits = 18
 
-// number converts a plain scalar that begins with a digit or a sign. Most are decimal integers, or
-// strings such as 10s.
+// Most are decimal integers, or strings such as 10s.
 func (r *reader) number(s []byte) any {
 	digits := s
 	if s[0] == '-' {

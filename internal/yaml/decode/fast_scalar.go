@@ -22,10 +22,8 @@ func (r *reader) scalar(indent int) any {
 	return r.plain(indent)
 }
 
-// plainEnd marks the bytes that may end a plain scalar.
 var plainEnd = [256]bool{'\n': true, ':': true, '#': true}
 
-// plain reads a plain scalar, which can span several lines.
 func (r *reader) plain(indent int) any {
 	text, start := r.text, r.at
 	i, comment := start, false
@@ -96,7 +94,6 @@ func (r *reader) breaks(n int) {
 	}
 }
 
-// folded reads the lines of a plain scalar after the first line.
 func (r *reader) folded(first []byte, indent int) any {
 	r.built = append(r.built[:0], first...)
 	for {
@@ -133,7 +130,6 @@ func (r *reader) quoted(indent int) any {
 	return r.fail()
 }
 
-// longQuoted reads a quoted scalar that has escape sequences or spans several lines.
 func (r *reader) longQuoted(indent int) any {
 	r.built = r.built[:0]
 	s := r.restOfLine()
@@ -177,8 +173,7 @@ func (r *reader) longQuoted(indent int) any {
 	}
 }
 
-// nextQuoted returns the next line of a quoted scalar, and the number of skipped empty lines. It
-// fails at the end of the text, and if the line is not indented.
+// nextQuoted fails at the end of the text, and if the line is not indented.
 func (r *reader) nextQuoted(indent int) (content []byte, empty int) {
 	content, depth, empty := r.nextInScalar()
 	if depth <= indent {

@@ -54,7 +54,6 @@ func Sent(text []byte) []byte {
 	return append(out, text[copied:]...)
 }
 
-// stringEnd returns the offset after the JSON string that begins at i.
 func stringEnd(text []byte, i int) int {
 	for i++; i < len(text); i++ {
 		switch text[i] {

@@ -5,13 +5,10 @@ import (
 	"iter"
 )
 
-// Separator reports whether line, with or without its line break, separates two YAML documents.
-// Like kubectl (the YAMLReader of k8s.io/apimachinery), it accepts "---", alone or followed by a
-// comment. All code that splits files into documents uses this function, so the results always
-// agree.
+// Separator reports whether line, with or without its line break, separates two YAML documents. Like kubectl (the
+// YAMLReader of k8s.io/apimachinery), it accepts "---", alone or followed by a comment.
 func Separator(line []byte) bool { return hasDashes(line) && isBlank(line[len(dashes):]) }
 
-// dashes begin a line that separates documents.
 const dashes = "---"
 
 // hasDashes is small enough to be inlined. Most lines of a file have no dashes.
@@ -19,7 +16,6 @@ func hasDashes(line []byte) bool {
 	return len(line) >= len(dashes) && string(line[:len(dashes)]) == dashes
 }
 
-// isBlank reports whether a line is empty, or contains only white space and a comment.
 func isBlank(text []byte) bool {
 	text = bytes.TrimSpace(text)
 	return len(text) == 0 || text[0] == '#'

@@ -113,7 +113,6 @@ func misread(value string) string {
 	return ""
 }
 
-// misreadStart describes how YAML reads a value by its first character.
 var misreadStart = map[byte]string{
 	'!': "a tag because of the !", '*': "an alias because of the *", '&': "an anchor because of the &", '[': "a list because of the [", '{': "a mapping because of the {",
 	'%': "a directive", '@': "a reserved character", '`': "a reserved character", '|': "a block", '>': "a block",

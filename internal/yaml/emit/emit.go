@@ -18,15 +18,14 @@ import (
 // flow style, on one line.
 
 const (
-	// maxBlock is the number of levels in block style. Kubernetes objects have fewer.
+	// maxBlock is the number of levels in block style.
 	maxBlock = 100
 	// The indentation can take freeIndent bytes, and indentShare times the size of the value.
 	freeIndent  = 1 << 20
 	indentShare = 4
 )
 
-// YAML formats v like sigs.k8s.io/yaml, but a deep value of type map[string]any or []any like Flow. Like the library,
-// it returns an error for control characters and for keys of more than 1,000 characters, unless v is deep.
+// YAML formats v like sigs.k8s.io/yaml, but a deep value of type map[string]any or []any like Flow.
 func YAML(v any) ([]byte, error) {
 	if IsDeep(v) {
 		return Flow(v)
@@ -51,7 +50,7 @@ func IsDeep(v any) bool {
 type shape struct {
 	size   int
 	values [maxBlock + 1]int
-	deeper bool // there are more levels
+	deeper bool
 }
 
 func (s *shape) measure(v any, level int) {

@@ -66,8 +66,7 @@ func (g *gap) next(indent *int, parent int) {
 	}
 }
 
-// block matches a literal or folded scalar and reports whether it succeeded. parent is the column
-// of the enclosing collection.
+// parent is the column of the enclosing collection.
 func (m *matcher) block(literal bool, parent int) bool {
 	h := header(m.text, m.at)
 	n, _ := lineBreak(m.text[h.line:])
@@ -98,7 +97,6 @@ func (m *matcher) block(literal bool, parent int) bool {
 	return m.chomp(h.chomp, before, g.start)
 }
 
-// join matches the line break between two lines and reports whether it succeeded.
 func (m *matcher) join(at int, folds, more bool) bool {
 	m.at = at
 	n, value := lineBreak(m.text[at:])
@@ -110,7 +108,6 @@ func (m *matcher) join(at int, folds, more bool) bool {
 	return m.matchAs(n, value)
 }
 
-// empty matches the empty lines at starts and reports whether it succeeded.
 func (m *matcher) empty(starts []int) bool {
 	for _, at := range starts {
 		m.at = at
@@ -122,7 +119,6 @@ func (m *matcher) empty(starts []int) bool {
 	return true
 }
 
-// chomp matches the line breaks after the last line and reports whether it succeeded.
 func (m *matcher) chomp(how byte, before int, starts []int) bool {
 	if how != '-' && before >= 0 && !m.join(before, false, false) {
 		return false

@@ -41,12 +41,10 @@ type Entry struct {
 	Value any
 }
 
-// Edit returns the text with the given changes. All paths refer to the unchanged document. The
-// result parses to the document with exactly these changes. Bytes outside the changes, including
-// comments, are preserved. Outside of brackets, strings in quotes keep the kind of quotes unless
-// the new value has several lines or cannot be represented in them. Indentation and line breaks
-// follow the document. Edit returns an error for edits that must be made by hand, such as edits to
-// values shared through aliases, to duplicate keys, or to nodes whose end is unknown.
+// Edit returns the text with the given changes. All paths refer to the unchanged document. The result parses to the
+// document with exactly these changes. Bytes outside the changes, including comments, are preserved. Edit returns an
+// error for edits that must be made by hand, such as edits to values shared through aliases, to duplicate keys, or to
+// nodes whose end is unknown.
 func (d *Document) Edit(changes ...Change) ([]byte, error) {
 	if d.broken != nil {
 		return nil, fmt.Errorf("not YAML: %w", d.broken)
@@ -130,9 +128,8 @@ func (p *plan) share(n *Node) {
 	}
 }
 
-// A spot is the target of a change.
 type spot struct {
-	in    *Node // the collection
+	in    *Node
 	step  Step
 	at    int // index in the collection; -1 for a key that does not exist
 	value *Node
@@ -140,7 +137,6 @@ type spot struct {
 
 func (s *spot) node() *Node { return s.in.Items[s.at] }
 
-// key returns the key of an entry of a mapping, or nil for an item.
 func (s *spot) key() *Node {
 	if s.in.Kind == Mapping {
 		return s.in.Keys[s.at]

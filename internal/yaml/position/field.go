@@ -42,7 +42,7 @@ type follower struct {
 	tries int
 }
 
-// follow matches rest below n. It tries shorter names first.
+// follow tries shorter names first.
 func (f *follower) follow(n *Node, rest string) {
 	if rest == "" {
 		return
@@ -65,8 +65,7 @@ func (f *follower) follow(n *Node, rest string) {
 	}
 }
 
-// names tries all names that text can begin with. A name ends at the end of text or where stop
-// returns true.
+// A name ends at the end of text or where stop returns true.
 func (f *follower) names(n *Node, text string, stop func(i int) bool, skip int) {
 	for end := 0; end <= len(text) && f.left > 0; end++ {
 		if end < len(text) && !stop(end) || end == len(text) && skip > 0 {

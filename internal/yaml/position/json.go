@@ -23,14 +23,13 @@ func parseJSON(text string) *Node {
 	return n
 }
 
-// A jsonParser reads tokens and their positions.
 type jsonParser struct {
 	text      string
 	dec       *json.Decoder
 	base, end int // offset of the decoder's input; end of the last token
 }
 
-// next returns the next token and the offset where it begins. On errors, it returns a zero Delim.
+// On errors, next returns a zero Delim.
 func (p *jsonParser) next() (t json.Token, start int) {
 	start = p.end
 	for start < len(p.text) && strings.IndexByte(" \t\r\n,:", p.text[start]) >= 0 {
@@ -69,7 +68,6 @@ func (p *jsonParser) value(depth int) *Node {
 	return n
 }
 
-// members reads the rest of an object or array and reports whether it is valid.
 func (p *jsonParser) members(n *Node, object bool, depth int) bool {
 	n.Style, n.Kind, n.Tag = Flow, Sequence, "!!seq"
 	if object {

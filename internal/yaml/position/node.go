@@ -201,7 +201,6 @@ func (n *Node) written() bool {
 
 const largeMapping = 32 // keys
 
-// indexed adds an index to a large mapping.
 func (n *Node) indexed() {
 	if len(n.Keys) < largeMapping {
 		return
@@ -277,7 +276,6 @@ func (d *Document) At(offset int) Spot {
 	return s
 }
 
-// below returns the direct key or value of n at offset.
 func (d *Document) below(n *Node, offset int) (s Spot) {
 	for i, item := range n.Items {
 		step := Item(i)

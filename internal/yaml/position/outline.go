@@ -28,14 +28,13 @@ func (d *Document) Broken() error { return d.broken }
 // to the node above it.
 type outline struct {
 	text    string
-	at      int // the next byte
+	at      int
 	depth   int
 	anchors map[string]*Node
 	// line is the offset of the line that contains seen. columns is the number of columns before
 	// seen.
 	line, seen, columns int
-	// returns is the number of brackets that were parsed a second time.
-	returns int
+	returns             int
 }
 
 // maxReturns limits the number of brackets that are parsed a second time, because each can contain
@@ -59,7 +58,6 @@ func outlined(text string) *Node {
 	return o.value(-1, false)
 }
 
-// marker reports whether the next byte begins a document start or end marker.
 func (o *outline) marker() bool {
 	rest := o.text[o.at:]
 	if o.column() != 0 || !strings.HasPrefix(rest, "---") && !strings.HasPrefix(rest, "...") {
@@ -70,10 +68,9 @@ func (o *outline) marker() bool {
 
 func (o *outline) blanks() { o.at = skipBlank(o.text, o.at) }
 
-// lineStart returns the offset of the line that contains the next byte.
 func (o *outline) lineStart() int { o.follow(); return o.line }
 
-// column returns the column of the next byte. Like the parser, it counts characters.
+// Like the parser, column counts characters.
 func (o *outline) column() int { o.follow(); return o.columns }
 
 // follow counts columns up to the next byte. It continues from the last count, because a line can
@@ -97,7 +94,6 @@ func (o *outline) follow() {
 	o.seen = o.at
 }
 
-// ended reports whether a value in a collection at column parent ends here.
 func (o *outline) ended(parent int) bool {
 	return o.at >= len(o.text) || o.column() <= parent || o.marker()
 }
@@ -138,7 +134,6 @@ func (o *outline) node(parent int, inline bool) *Node {
 	return n
 }
 
-// properties parses an anchor and a tag, and returns the offset of their end.
 func (o *outline) properties() (anchor string, end int) {
 	end = o.at
 	for range 2 {
@@ -159,7 +154,6 @@ func (o *outline) properties() (anchor string, end int) {
 	return anchor, end
 }
 
-// endsLine reports whether nothing but a comment follows on the line.
 func (o *outline) endsLine(at int) bool {
 	i := at
 	for i < len(o.text) && blank(o.text[i]) {
@@ -169,7 +163,6 @@ func (o *outline) endsLine(at int) bool {
 	return i == len(o.text) || n > 0 || o.text[i] == '#' && i > at
 }
 
-// wordEnd returns the end of the name of an anchor, alias, or tag.
 func (o *outline) wordEnd() int {
 	end := o.at
 	for end < len(o.text) && strings.IndexByte(" \t,[]{}", o.text[end]) < 0 {
@@ -226,7 +219,6 @@ func (o *outline) alias() *Node {
 	return n
 }
 
-// dash reports whether a list item begins at the next byte.
 func (o *outline) dash() bool {
 	rest := o.text[o.at:]
 	return rest != "" && rest[0] == '-' && (len(rest) == 1 || strings.IndexByte(" \t\r\n", rest[1]) >= 0) && !o.marker()

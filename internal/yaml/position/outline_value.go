@@ -37,7 +37,6 @@ func (o *outline) flow(parent int) *Node {
 	return n
 }
 
-// outside reports whether the current line is not part of the brackets of n.
 func (o *outline) outside(n *Node, parent int) bool {
 	if o.lineStart()+o.column() != o.at || o.lineStart() <= n.Start {
 		return false
@@ -128,7 +127,6 @@ func flowClosing(line string) int {
 	}
 }
 
-// header reports whether a block scalar header begins at the next byte.
 func (o *outline) header() bool {
 	h := header(o.text, o.at)
 	rest := strings.TrimLeft(o.text[h.end:h.line], " \t")
@@ -216,7 +214,6 @@ func (o *outline) quoted(parent int) *Node {
 	return o.scalar(start, o.at, parent)
 }
 
-// plain parses a plain scalar: the rest of the line up to a comment, and its continuation lines.
 func (o *outline) plain(parent int, inline bool) *Node {
 	start := o.at
 	end := o.plainEnd(start)
@@ -235,7 +232,6 @@ func (o *outline) plain(parent int, inline bool) *Node {
 	return readScalar(o.text, start, end, parent, Plain)
 }
 
-// plainEnd returns the end of the text on a line, before a comment.
 func (o *outline) plainEnd(start int) int {
 	line := o.text[start:lineEnd(o.text, start)]
 	for i := 1; i < len(line); i++ {

@@ -66,7 +66,6 @@ func yamlLines(text string) []int {
 	return lines
 }
 
-// at returns the offset of a position from the parser.
 func (b *builder) at(line, column int) int {
 	if line > len(b.lines) {
 		return len(b.text)
@@ -84,7 +83,7 @@ func (b *builder) at(line, column int) int {
 
 var kinds = map[yaml.Kind]Kind{yaml.ScalarNode: Scalar, yaml.MappingNode: Mapping, yaml.SequenceNode: Sequence, yaml.AliasNode: Alias}
 
-// node converts a node. indent is the zero-based column of the enclosing block collection, or -1.
+// indent is the zero-based column of the enclosing block collection, or -1.
 func (b *builder) node(y *yaml.Node, indent int) *Node {
 	n := &Node{Kind: kinds[y.Kind], Value: y.Value, Tag: y.ShortTag(), Anchor: y.Anchor, indent: int32(indent)}
 	n.Begin = b.at(y.Line, y.Column)
@@ -179,7 +178,7 @@ func (b *builder) collection(n *Node, y *yaml.Node) {
 	}
 }
 
-// closed returns the end of a collection in brackets. last is the end of its last child.
+// last is the end of its last child.
 func (b *builder) closed(n *Node, last int) (end int, known bool) {
 	i := last
 	if i == n.Start {

@@ -43,19 +43,16 @@ func (d *Document) Offset(line, column int) int {
 	return at
 }
 
-// continues reports whether b is a continuation byte of a UTF-8 sequence.
 func continues(b byte) bool { return b&0xc0 == 0x80 }
 
 // marked is the distance between offsets whose counts are cached. A line can be as long as the
 // text, and many positions on it may be looked up.
 const marked = 1 << 10
 
-// count returns the number of characters before an offset.
 func (d *Document) count(offset int) int {
 	return d.marks[offset/marked] + characters(d.text[offset/marked*marked:offset])
 }
 
-// characters returns the number of characters that begin in text.
 func characters(text string) (n int) {
 	for i := range len(text) {
 		if !continues(text[i]) {

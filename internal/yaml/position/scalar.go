@@ -22,8 +22,7 @@ type matcher struct {
 	read    []byte
 }
 
-// scalarEnd returns the end of a scalar. known is false if the source does not match the parser's
-// value.
+// known is false if the source does not match the parser's value.
 func scalarEnd(text string, n *Node) (end int, known bool) {
 	m := matcher{text: text, at: n.Start, value: n.Value}
 	if !m.scalar(n) {
@@ -50,7 +49,6 @@ func (m *matcher) scalar(n *Node) bool {
 	return ok && (m.reading || m.done == len(m.value))
 }
 
-// matchSame matches n bytes that are equal in source and value, and reports whether it succeeded.
 func (m *matcher) matchSame(n int) bool {
 	if m.reading {
 		m.read = append(m.read, m.text[m.at:m.at+n]...)
@@ -106,8 +104,7 @@ func (m *matcher) wordLength(stop string, limit int) int {
 	return i - m.at
 }
 
-// plain matches a plain scalar and reports whether it succeeded. The scalar ends where its value
-// ends, because it has no delimiter.
+// A plain scalar ends where its value ends, because it has no delimiter.
 func (m *matcher) plain() bool {
 	for m.reading && m.at < len(m.text) || m.done < len(m.value) {
 		most := len(m.value) - m.done

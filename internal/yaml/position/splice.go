@@ -52,7 +52,6 @@ func (p *plan) headerComment(old *Node, text string) string {
 // column returns the zero-based column of a block collection's keys or dashes.
 func (n *Node) column(d *Document) int { return d.Position(n.Start).Column - 1 }
 
-// addBlock returns the splice that adds an entry to a block collection.
 func (p *plan) addBlock(to *Node, a addition) splice {
 	col := to.column(p.d)
 	line := "-" + p.afterIndicator(a.value, col, blockContext{dash: true, free: true})
@@ -78,7 +77,6 @@ func (n *Node) keyEnd(i int) int {
 	return 0
 }
 
-// dash returns the offset of the dash of item i.
 func (p *plan) dash(list *Node, i int) int {
 	if i == 0 {
 		return list.Start
@@ -108,8 +106,7 @@ func (p *plan) tail(value *Node, keyEnd, col int) int {
 	}
 }
 
-// addFlow returns the splice that adds an entry to a collection in brackets. more is set if another
-// addition precedes it.
+// more is set if another addition precedes it.
 func (p *plan) addFlow(to *Node, a addition, more bool) splice {
 	item := p.inline(a.value)
 	if a.key != nil {
@@ -146,7 +143,6 @@ func (p *plan) between(n *Node) string {
 	return " "
 }
 
-// cutBlock returns the splice that removes the lines of an entry.
 func (p *plan) cutBlock(s *spot) splice {
 	start := s.in.first(s.at).Begin
 	if s.in.Kind == Sequence {
@@ -172,7 +168,6 @@ func (p *plan) cutBlock(s *spot) splice {
 	return splice{len(before), end, ""} // if the text had no final line break, it still has none
 }
 
-// cutFlow returns the splice that removes an entry and its comma from a collection in brackets.
 func (p *plan) cutFlow(s *spot) splice {
 	if s.at+1 < len(s.in.Items) {
 		return splice{s.in.first(s.at).Begin, s.in.first(s.at + 1).Begin, ""}

@@ -11,7 +11,6 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// newNode returns a node for a value to be written.
 func newNode(v any) (*Node, error) {
 	n := &Node{Kind: Scalar}
 	switch v := v.(type) {
@@ -79,7 +78,6 @@ func (n *Node) hold(key string, v any) error {
 	return nil
 }
 
-// expected returns n with the planned changes applied.
 func (p *plan) expected(n *Node) *Node {
 	if with, ok := p.replaced[n]; ok {
 		return with

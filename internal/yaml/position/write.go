@@ -127,7 +127,6 @@ func (w *writer) afterIndicator(v *Node, col int, at blockContext) string {
 	return indent + text
 }
 
-// inline formats a value on a single line.
 func (w *writer) inline(v *Node) string {
 	if v.Kind == Scalar {
 		if v.Tag == "!!str" {
