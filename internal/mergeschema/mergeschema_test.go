@@ -17,7 +17,6 @@ import (
 	"github.com/celadon-cel/celadon/internal/testing/corpus"
 )
 
-// TestOfUpstream compares the types of CRDs in the corpora with the server's two conversions.
 func TestOfUpstream(t *testing.T) {
 	t.Parallel()
 	n := 0
@@ -76,7 +75,6 @@ func embed(s *spec.Schema, object bool) {
 	}
 }
 
-// sortFields sorts the fields of all maps in an atom by name.
 func sortFields(a *schema.Atom) {
 	if a.List != nil {
 		sortType(&a.List.ElementType)

@@ -40,7 +40,6 @@ func TestSize(t *testing.T) {
 	}
 }
 
-// TestSchemasCompile checks that both schema compilers accept all schemas.
 func TestSchemasCompile(t *testing.T) {
 	t.Parallel()
 	c := newest(t)
@@ -121,7 +120,6 @@ func TestKinds(t *testing.T) {
 	}
 }
 
-// TestDeployment validates an object with a schema and checks the causes and the defaults.
 func TestDeployment(t *testing.T) {
 	t.Parallel()
 	props, err := newest(t).Schema(schema.GroupVersionKind{Group: "apps", Version: "v1", Kind: "Deployment"})

@@ -58,8 +58,7 @@ func TestScopesAtOnce(t *testing.T) {
 	all.Wait()
 }
 
-// TestLiterals compares the results for literals that a validator inspects with cel-go's, in
-// versions with and without validators.
+// The literals are those that a validator inspects, in versions with and without validators.
 func TestLiterals(t *testing.T) {
 	t.Parallel()
 	d := types.FromSchema(schemas.Structural(t, `{type: string}`), types.Subtree)

@@ -14,7 +14,6 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// TestIssuesText compares the messages of errors with cel-go's.
 func TestIssuesText(t *testing.T) {
 	t.Parallel()
 	for _, src := range invalidSources() {
@@ -31,7 +30,6 @@ func invalidSources() []string {
 	}
 }
 
-// compareText compares the text of the errors of src with cel-go's.
 func compareText(t *testing.T, src string) {
 	t.Helper()
 	env := StoredRules(types.Version{Minor: types.Newest}).base
@@ -55,7 +53,6 @@ func compareText(t *testing.T, src string) {
 	}
 }
 
-// FuzzIssuesText compares the messages of errors with cel-go's.
 func FuzzIssuesText(f *testing.F) {
 	for _, src := range invalidSources() {
 		f.Add(src)
@@ -83,7 +80,6 @@ func wideDecl(t *testing.T) *types.Decl {
 	return types.FromSchema(s, types.Subtree)
 }
 
-// TestInvalidLimit checks that a scope stops at a limit of invalid expressions.
 func TestInvalidLimit(t *testing.T) {
 	t.Parallel()
 	d := wideDecl(t)
@@ -149,7 +145,6 @@ func TestInvalidEnvironments(t *testing.T) {
 	}
 }
 
-// TestReportLimit checks that a scope limits the errors that are reported.
 func TestReportLimit(t *testing.T) {
 	t.Parallel()
 	scope, err := StoredRules(types.Version{Minor: types.Newest}).Scope()

@@ -9,8 +9,6 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// TestPanicError checks that a panic in cel-go's checker becomes an error, both in a scope and in a
-// separate environment, and that similar expressions on which cel-go does not panic compile.
 func TestPanicError(t *testing.T) {
 	t.Parallel()
 	newest := StoredRules(types.Version{Minor: types.Newest})

@@ -8,8 +8,6 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// BenchmarkCompile compiles one expression in a new environment, in a new scope, and in an existing
-// scope.
 func BenchmarkCompile(b *testing.B) {
 	d := types.FromSchema(schemas.Structural(b, `{type: object, properties: {a: {type: array, items: {type: object, properties: {name: {type: string}}}}, b: {type: string}}}`), types.ResourceRoot)
 	const src = `self.a.all(x, x.name != '' && x.name.size() < 64) && (!has(self.b) || self.b == oldSelf.b)`

@@ -11,8 +11,6 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// TestScope compiles expressions at many paths in one scope and compares the results with a
-// separate environment for each path.
 func TestScope(t *testing.T) {
 	t.Parallel()
 	root := types.FromSchema(schemas.Structural(t, `{type: object, properties: {a: {type: object, properties: {b: {type: array, items: {type: object, properties: {c: {type: integer}}}}}}, m: {type: object, additionalProperties: {type: string}}, u: {x-kubernetes-preserve-unknown-fields: true}, namespace: {type: string}, "9": {type: object, properties: {d: {type: string}}}}}`), types.ResourceRoot)

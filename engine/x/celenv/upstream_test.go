@@ -27,8 +27,6 @@ var envExpressions = []string{
 	`url('a:').getHost() == ''`, `format.dns1123Label().validate('x').hasValue()`, `sets.contains([1], [1])`, `'a'.format([]) == ''`, `self.l.all(i, x, i > 0)`, `isSemver('1.0.0')`, `self.l.first().hasValue()`, `math.abs(1) == 1`, `self.l.sortBy(x, x.k).size() == 0`, `oldSelf.hasValue()`, `oldSelf.orValue(self) == self`,
 }
 
-// TestEnv compares, for each version, which expressions compile and the error messages of the
-// others with the API server's environment.
 func TestEnv(t *testing.T) {
 	t.Parallel()
 	s := schemas.Structural(t, envSchema)
@@ -83,8 +81,6 @@ var typeName = regexp.MustCompile(`selfType\d*`)
 // clockless removes the timestamp that can follow the name of self's type.
 func clockless(text string) string { return typeName.ReplaceAllString(text, "selfType") }
 
-// TestLanguageOfNewest compares the table of options with the linked release: each minor version
-// selects the same libraries, functions, macros, and validators.
 func TestLanguageOfNewest(t *testing.T) {
 	t.Parallel()
 	for minor := 27; minor <= newest.Minor; minor++ {
@@ -95,7 +91,6 @@ func TestLanguageOfNewest(t *testing.T) {
 	}
 }
 
-// contents lists the libraries, overloads, macros, and validators of an environment.
 func contents(env *cel.Env) (list []string) {
 	list = append(list, env.Libraries()...)
 	for _, f := range env.Functions() {

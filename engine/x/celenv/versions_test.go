@@ -11,8 +11,7 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// TestLanguageOfMinor checks expressions whose acceptance depends on the cel-go version of a
-// server. The libraries of each minor version give the same results.
+// The expressions of TestLanguageOfMinor depend on the cel-go version of a server.
 func TestLanguageOfMinor(t *testing.T) {
 	t.Parallel()
 	d := types.FromSchema(schemas.Structural(t, `{type: object, properties: {a-b: {type: string}, l: {type: array, items: {type: integer}}}}`), types.Subtree)
@@ -76,7 +75,6 @@ func TestLanguageOfMinor(t *testing.T) {
 	}
 }
 
-// TestUndeclaredCalls checks the errors of calls of undeclared functions, which differ in 1.28.
 func TestUndeclaredCalls(t *testing.T) {
 	t.Parallel()
 	d := types.FromSchema(schemas.Structural(t, `{type: integer}`), types.Subtree)
@@ -105,7 +103,6 @@ func TestUndeclaredCalls(t *testing.T) {
 	}
 }
 
-// TestFormatPanics checks that only 1.31 panics if the receiver of format is not constant.
 func TestFormatPanics(t *testing.T) {
 	t.Parallel()
 	d := types.FromSchema(schemas.Structural(t, `{type: string}`), types.Subtree)
@@ -128,7 +125,6 @@ func TestFormatPanics(t *testing.T) {
 	}
 }
 
-// compilesTo checks that src compiles, or fails with the given text, both in a scope and alone.
 func compilesTo(t *testing.T, name string, env *celenv.Env, d *types.Decl, src string, want bool, failure string) {
 	t.Helper()
 	scope, err := env.Scope()

@@ -31,7 +31,6 @@ var conversionPlaces = []struct{ schema, value string }{
 	{`{x-kubernetes-preserve-unknown-fields: true}`, `{a: [1]}`},
 }
 
-// TestConversions checks all conversions of each value to CEL and Go types.
 func TestConversions(t *testing.T) {
 	t.Parallel()
 	newest.Skip(t)
@@ -67,7 +66,6 @@ func TestConversions(t *testing.T) {
 	}
 }
 
-// TestAccess looks up keys and indexes of every kind in values and in their iterators.
 func TestAccess(t *testing.T) {
 	t.Parallel()
 	keys := []ref.Val{
@@ -135,8 +133,8 @@ func add(v, key ref.Val) string {
 	return "no adder"
 }
 
-// TestSortedKeys checks the intended difference from upstream: keys are sorted, and fields without
-// a name come last, as null instead of a Go nil.
+// TestSortedKeys documents the intended difference from upstream: keys are sorted, and fields without a name come last,
+// as null instead of a Go nil.
 func TestSortedKeys(t *testing.T) {
 	t.Parallel()
 	d := types.FromSchema(schemas.Structural(t, `{type: object, properties: {z: {type: string}, a-b: {type: string}, namespace: {type: string}, "9": {type: string}}}`), types.Subtree)

@@ -22,7 +22,6 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// upstreamValue returns the API server's CEL value for v.
 func upstreamValue(v any, s *schema.Structural, root bool) ref.Val {
 	if root {
 		s = model.WithTypeAndObjectMeta(s)
@@ -30,7 +29,6 @@ func upstreamValue(v any, s *schema.Structural, root bool) ref.Val {
 	return upstreamcel.UnstructuredToVal(v, s)
 }
 
-// A place is a schema with its declaration and environment.
 type place struct {
 	schema *schema.Structural
 	decl   *types.Decl
@@ -133,7 +131,7 @@ func (p *place) evaluateAll(t *testing.T, expressions, texts []string) {
 	}
 }
 
-// words returns the type and content of a value as text, in a form common to both implementations.
+// words has the same result for both implementations of a value.
 func words(v ref.Val) string {
 	if v == nil {
 		return "nothing"

@@ -49,14 +49,12 @@ var lists = []string{
 	`{seto: [{a: "y"}, {a: x}], setl: [[b], [a]], lby: [Yg==, YQ==], le: [{apiVersion: v1, kind: K, metadata: {name: a}, x: 1}]}`,
 }
 
-// TestLists evaluates each expression for each pair of lists, for all list types except map.
 func TestLists(t *testing.T) {
 	t.Parallel()
 	newest.Skip(t)
 	newPlace(t, schemas.Lists, false).evaluateAll(t, listExpressions, lists)
 }
 
-// TestMapLists evaluates expressions for pairs of map lists with one to four keys.
 func TestMapLists(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

@@ -16,7 +16,6 @@ var everything = []string{
 	`1h`, `1d`, `"1 h 30 m"`, `3 weeks`, `-5s`, `1.5h`, `1x`, `"0"`, `P1D`, `YWJj`, `"YWJj\n"`, `Y`, `"_-8="`, `"+/8="`, `Y===`, `" YQ=="`,
 }
 
-// TestValueKinds evaluates every kind of value under every kind of schema.
 func TestValueKinds(t *testing.T) {
 	t.Parallel()
 	kinds := map[string]string{

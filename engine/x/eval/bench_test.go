@@ -15,7 +15,7 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// typical holds typical rules of real CRDs. Each accepts the first test value.
+// Each of the typical rules accepts the first test value.
 var typical = []struct{ name, rule string }{
 	{"compare", "self.i > self.j && self.s != self.t"},
 	{"has", "!has(self.missing) || self.missing == 'x'"},
@@ -75,7 +75,6 @@ func BenchmarkTypical(b *testing.B) {
 	}
 }
 
-// nestedSchema has a list of 120 items, for nested macros.
 const nestedSchema = `
 type: object
 properties:

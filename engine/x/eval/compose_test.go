@@ -51,8 +51,7 @@ var grammar = map[byte][]string{
 	'M': {"self.labels", "self.emptyMap", "{O}.labels", "{'app': {S}, 'k': {S}}", "({B} ? {M} : {M})", "{M}.transformMap(?S, ?S, {S})"},
 }
 
-// write returns an expression of type typ. At depth 0 it uses the simple forms, which come first in
-// the grammar.
+// At depth 0, write uses the simple forms, which come first in the grammar.
 func (c *composer) write(typ byte, depth int) string {
 	if n := len(c.vars); n > 0 && c.rand.IntN(3) == 0 {
 		if v := c.vars[c.rand.IntN(n)]; v.typ[0] == typ {
@@ -88,7 +87,7 @@ func (c *composer) write(typ byte, depth int) string {
 	return out.String()
 }
 
-// TestComposed compares random expressions with cel-go. CELADON_COMPOSED sets their number.
+// CELADON_COMPOSED sets the number of random expressions.
 func TestComposed(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes long")

@@ -17,7 +17,6 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// A corpusCase is the part of a corpus case that describes its object.
 type corpusCase struct {
 	CRD, Version string
 	Object       any
@@ -72,7 +71,6 @@ func TestCorpusSelf(t *testing.T) {
 	}
 }
 
-// caseDecl returns the declaration of a case's object, or nil if it has no declaration.
 func caseDecl(t *testing.T, known map[string]*types.Decl, folder string, c *corpusCase) *types.Decl {
 	key := c.CRD + " " + c.Version
 	d, ok := known[key]
@@ -98,7 +96,6 @@ func selfPrograms(t *testing.T, d *types.Decl) []*Program {
 	return progs
 }
 
-// wholeNumbers converts floats without a fraction to integers.
 func wholeNumbers(v any) any {
 	switch v := v.(type) {
 	case float64:
@@ -117,7 +114,6 @@ func wholeNumbers(v any) any {
 	return v
 }
 
-// withoutValue returns the path of a Go nil in v, or "" if v contains no Go nil.
 func withoutValue(v ref.Val, path string) string {
 	switch v := v.(type) {
 	case nil:

@@ -22,7 +22,6 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// crdDecls returns the declarations of all versions of the CRDs in a file.
 func crdDecls(t testing.TB, file string) []*types.Decl {
 	t.Helper()
 	var decls []*types.Decl
@@ -30,7 +29,6 @@ func crdDecls(t testing.TB, file string) []*types.Decl {
 	return decls
 }
 
-// crdVersions returns the declarations of the CRD in a file, by version name.
 func crdVersions(t testing.TB, file string) map[string]*types.Decl {
 	t.Helper()
 	decls := map[string]*types.Decl{}
@@ -66,8 +64,7 @@ func eachVersion(t testing.TB, file string, each func(name string, d *types.Decl
 	}
 }
 
-// A corpusRun counts the comparisons. Equal rules on nodes with equal paths and shapes are compared
-// once.
+// Equal rules on nodes with equal paths are compared once.
 type corpusRun struct {
 	seen                     map[string]bool
 	rules, left, comparisons int

@@ -9,7 +9,6 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// expressions reads a table with one expression per line and # comments.
 func expressions(t testing.TB, name string) []string {
 	t.Helper()
 	file, err := os.Open(name)

@@ -27,7 +27,6 @@ func dumpOf(t *testing.T, src string) string {
 	return text
 }
 
-// TestDumpGolden checks the plan of each kind of node.
 func TestDumpGolden(t *testing.T) {
 	t.Parallel()
 	const file = "testdata/dumps.txt"

@@ -43,7 +43,7 @@ type dump struct {
 	out   strings.Builder
 }
 
-// node writes e and its planned subexpressions. A path counts as a single node.
+// A path counts as a single node.
 func (d *dump) node(e ast.Expr, depth int) {
 	if c := d.notes[e.ID()]; c != nil {
 		fmt.Fprintf(&d.out, "%s%s  %s\n", strings.Repeat("  ", depth), c.form(), d.text(e))
@@ -54,8 +54,7 @@ func (d *dump) node(e ast.Expr, depth int) {
 	}
 }
 
-// text returns the source of e on one line. If e contains a macro, text returns a short form
-// instead; the macro has its own line below.
+// If e contains a macro, text returns a short form; the macro has its own line below.
 func (d *dump) text(e ast.Expr) string {
 	if text, err := parser.Unparse(e, d.info); err == nil {
 		return strings.Join(strings.Fields(text), " ")
@@ -74,7 +73,6 @@ func (d *dump) text(e ast.Expr) string {
 	return "..."
 }
 
-// parts returns the subexpressions of e in the order of evaluation.
 func parts(e ast.Expr) (all []ast.Expr) {
 	switch e.Kind() {
 	case ast.SelectKind:
@@ -101,7 +99,6 @@ func parts(e ast.Expr) (all []ast.Expr) {
 	return all
 }
 
-// form returns the code's kind and how it computes its value.
 func (c *code) form() string {
 	text := c.kind.String()
 	switch {

@@ -11,11 +11,10 @@ import (
 // A generator makes random values of a declaration. They are small, mostly fit the declaration, and
 // use the strings and numbers that occur in a rule.
 type generator struct {
-	rand  *rand.Rand
-	texts []string
-	ints  []int64
-	wrong float64 // probability that a value does not fit
-	// unknown is the maximum number of undeclared fields in an object.
+	rand    *rand.Rand
+	texts   []string
+	ints    []int64
+	wrong   float64 // probability that a value does not fit
 	unknown int
 }
 

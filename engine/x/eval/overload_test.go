@@ -10,7 +10,7 @@ import (
 	celtypes "github.com/google/cel-go/common/types"
 )
 
-// sampleOf returns an expression of type t, or "" if rules cannot have that type.
+// sampleOf returns "" if rules cannot have type t.
 func sampleOf(t *celtypes.Type) string {
 	switch t.Kind() {
 	case celtypes.BoolKind:
@@ -53,8 +53,7 @@ var opaqueSamples = map[string]string{
 	"net.CIDR":               "cidr('10.0.0.0/8')",
 }
 
-// callText returns a call of an overload as an expression, or "" if only the parser can make such a
-// call.
+// callText returns "" if only the parser can make such a call.
 func callText(fn *decls.FunctionDecl, o *decls.OverloadDecl, args []string) string {
 	forms := map[string]string{
 		"_?_:_": "%s ? %s : %s", "_[_]": "%s[%s]", "_[?_]": "%s[?%s]", "@in": "%s in %s", "-_": "-%s", "!_": "!%s",
@@ -77,8 +76,6 @@ func callText(fn *decls.FunctionDecl, o *decls.OverloadDecl, args []string) stri
 	return name + "(" + strings.Join(args, ", ") + ")"
 }
 
-// TestOverloads compares calls of every overload with cel-go: with constants, with values, and with
-// each argument in turn being an error.
 func TestOverloads(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

@@ -10,7 +10,6 @@ import (
 	"github.com/celadon-cel/celadon/internal/testing/newest"
 )
 
-// TestKnownPanics checks that upstream's own evaluation has each of the known panics.
 func TestKnownPanics(t *testing.T) {
 	t.Parallel()
 	decl := declare(t, read(t, "testdata/schema.yaml"))
@@ -57,7 +56,6 @@ func TestKnownPanics(t *testing.T) {
 	}
 }
 
-// TestInternalError checks that a panic in Celadon's code is not an error of the rule.
 func TestInternalError(t *testing.T) {
 	t.Parallel()
 	s, decl, self := fixture(t, "self.s == ''")

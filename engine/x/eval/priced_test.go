@@ -29,7 +29,6 @@ func TestPricedFirst(t *testing.T) {
 	}
 }
 
-// TestStacksAreFreed checks that a loop releases an item's stack space after each item.
 func TestStacksAreFreed(t *testing.T) {
 	t.Parallel()
 	decl := declare(t, read(t, "testdata/schema.yaml"))

@@ -58,7 +58,6 @@ func TestNoContext(t *testing.T) {
 	}
 }
 
-// TestPanic checks that a panic in a library becomes an error.
 func TestPanic(t *testing.T) {
 	t.Parallel()
 	s, decl, _ := fixture(t, "self.mapList == oldSelf.mapList")

@@ -12,7 +12,6 @@ import (
 	"github.com/celadon-cel/celadon/engine/x/celenv"
 )
 
-// recorded returns the recording plan of s.
 func (s *subject) recorded(t testing.TB, optional bool) *Recorder {
 	t.Helper()
 	r, err := NewPlanner(s.env).PlanRecorded(s.ast, celenv.RuleRoots(s.decl, optional), noLimit, maxRecorded)
@@ -24,8 +23,6 @@ func (s *subject) recorded(t testing.TB, optional bool) *Recorder {
 
 const maxRecorded = 1 << 20
 
-// otherRecorded returns the difference between the recording plan and the ordinary plan under a
-// limit, or "" if they agree.
 func (s *subject) otherRecorded(r *Recorder, bind func() *Activation, limit int64) string {
 	plain, recording := *s.ours, *r.program
 	plain.limit, recording.limit = uint64(limit), uint64(limit)
@@ -49,8 +46,6 @@ func (s *subject) otherRecorded(r *Recorder, bind func() *Activation, limit int6
 	return ""
 }
 
-// TestRecorded compares the recording plan of each expression in the tables with the ordinary plan:
-// verdict, value, error, and cost must be equal without a limit and under many limits.
 func TestRecorded(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -108,7 +103,6 @@ func TestRecordStopsBeforeCall(t *testing.T) {
 	}
 }
 
-// TestRecordIsCancelled checks that a done context ends a recording evaluation.
 func TestRecordIsCancelled(t *testing.T) {
 	t.Parallel()
 	decl := declare(t, read(t, "testdata/schema.yaml"))
@@ -124,7 +118,6 @@ func TestRecordIsCancelled(t *testing.T) {
 	}
 }
 
-// FuzzRecorded is TestRecorded for random expressions and values.
 func FuzzRecorded(f *testing.F) {
 	decl := declare(f, read(f, "testdata/schema.yaml"))
 	for i, src := range expressions(f, "testdata/expressions.txt") {

@@ -40,8 +40,6 @@ var admissionExpressions = []string{
 	"dyn(object).spec.zz", "params.images.map(i, i + operation)", "object.spec.ports[0].name + namespaceObject.name", "operation",
 }
 
-// TestOtherRoots compares expressions over admissionRoots with cel-go, both with and without values
-// for the roots.
 func TestOtherRoots(t *testing.T) {
 	t.Parallel()
 	roots := admissionRoots(t)

@@ -9,7 +9,6 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// TestSame checks that values for which celvalue.Same returns true are equal as boxed values.
 func TestSame(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -45,8 +44,7 @@ func TestSame(t *testing.T) {
 	}
 }
 
-// boxedEqual reports whether a and b are equal as boxed values. It returns false if the comparison
-// panics, which happens if a map list's key is not a valid key.
+// boxedEqual returns false if the comparison panics, which happens if a map list's key is not a valid key.
 func boxedEqual(a, b any, d *types.Decl) (equal bool) {
 	defer func() { _ = recover() }()
 	x, y := celvalue.New(a, d), celvalue.New(b, d)

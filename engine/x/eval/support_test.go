@@ -24,7 +24,6 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// declare returns the declaration of a schema in YAML, in the linked version.
 func declare(t testing.TB, text string) *types.Decl {
 	t.Helper()
 	return declareFor(t, text, newest.Minor)
@@ -53,7 +52,6 @@ func environment(t testing.TB, d *types.Decl, optionalOldSelf bool) *cel.Env {
 	return env
 }
 
-// A subject is a checked expression with Celadon's program.
 type subject struct {
 	env  *cel.Env
 	ast  *cel.Ast
@@ -94,7 +92,6 @@ func compiles(t *testing.T, env *cel.Env, d *types.Decl, src string) *subject {
 	return nil
 }
 
-// difference compares the evaluators under one limit. It returns "" if they agree.
 func (s *subject) difference(bind func() *Activation, limit int64) (diff string, want Outcome) {
 	theirs, err := celProgram(s.env, s.ast, s.decl, limit)
 	if err != nil {
@@ -105,7 +102,6 @@ func (s *subject) difference(bind func() *Activation, limit int64) (diff string,
 
 type reference struct{ cel.Program }
 
-// celProgram plans the expression with cel-go, which may reject it.
 func celProgram(env *cel.Env, ast *cel.Ast, d *types.Decl, limit int64) (*reference, error) {
 	prog, err := env.Program(ast,
 		cel.CostLimit(uint64(limit)),
@@ -188,5 +184,4 @@ func showValue(v ref.Val) string {
 	return fmt.Sprintf("%s(%v)", v.Type().TypeName(), v.Value())
 }
 
-// usesOurs reports whether Celadon can evaluate the expression.
 func (s *subject) usesOurs() bool { return s.ours.over == nil }

@@ -168,7 +168,6 @@ func shuffled(v any) any {
 	return v
 }
 
-// unordered normalizes the formatted value so that the order of its parts does not matter.
 func unordered(text string) string {
 	parts := strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune("[]{}, ", r) })
 	slices.Sort(parts)

@@ -96,7 +96,6 @@ func outcomeText(o Outcome) string {
 	return fmt.Sprintf("%d %v", o.Cost, o.Value)
 }
 
-// TestVersions compares the outcome of each case with the API server in each version.
 func TestVersions(t *testing.T) {
 	t.Parallel()
 	text, cases := versionCases(t)

@@ -53,7 +53,6 @@ func largeOf(t *celtypes.Type) string {
 	return sampleOf(t)
 }
 
-// largeCalls returns calls of an overload with all arguments large, and with each of them large.
 func largeCalls(fn *decls.FunctionDecl, o *decls.OverloadDecl) (calls []string) {
 	var small, large []string
 	for _, t := range o.ArgTypes() {
@@ -79,7 +78,6 @@ func largeSelf() map[string]any {
 	return map[string]any{"s": strings.Repeat("a", 200_000), "strings": texts}
 }
 
-// spending is the work and cost of one evaluation and the bytes that it allocated.
 type spending struct {
 	work, cost, bytes uint64
 	err               error
@@ -98,11 +96,9 @@ func spent(s *subject, a *Activation) spending {
 	return spending{a.Work(), out.Cost, least, out.Err}
 }
 
-// accounted reports whether work and cost account for the allocated bytes.
 func (s spending) accounted() bool { return s.bytes <= 16<<10+3*s.work+100*s.cost }
 
-// TestWorkOfOverloads calls every overload with large arguments and checks that the work covers the
-// allocated memory. It is not parallel, because allocations are counted for the whole process.
+// TestWorkOfOverloads is not parallel, because allocations are counted for the whole process.
 func TestWorkOfOverloads(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes long")

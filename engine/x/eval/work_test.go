@@ -55,8 +55,6 @@ const constants = `
 	decision_allowed decision_error decision_errored decision_reason groupcheck_resource pathcheck_check
 	resourcecheck_check resourcecheck_name resourcecheck_namespace resourcecheck_subresource`
 
-// TestDemandsAreComplete checks that the table and constants have exactly the overloads of the environments of all
-// versions.
 func TestDemandsAreComplete(t *testing.T) {
 	t.Parallel()
 	decl := declare(t, read(t, "testdata/schema.yaml"))
@@ -94,8 +92,6 @@ func TestDemandsAreComplete(t *testing.T) {
 	}
 }
 
-// overworked evaluates without a cost limit and reports whether the work limit ended the
-// evaluation.
 func overworked(t *testing.T, env *cel.Env, decl *types.Decl, src string, self map[string]any, limit uint64) (over bool, out Outcome, work uint64) {
 	t.Helper()
 	s, err := newSubject(env, decl, src)
@@ -110,7 +106,6 @@ func overworked(t *testing.T, env *cel.Env, decl *types.Decl, src string, self m
 	return errors.As(out.Err, &overwork), out, a.Work()
 }
 
-// TestOverworkOfVersions checks calls that only some versions make.
 func TestOverworkOfVersions(t *testing.T) {
 	t.Parallel()
 	text := read(t, "testdata/schema.yaml")
@@ -228,8 +223,6 @@ func TestOverwork(t *testing.T) {
 	}
 }
 
-// TestWorkIsCounted checks that the work of an input does not depend on the order of Go maps, and
-// that a lower limit ends evaluations with more work.
 func TestWorkIsCounted(t *testing.T) {
 	t.Parallel()
 	decl := declare(t, read(t, "testdata/schema.yaml"))

@@ -47,7 +47,6 @@ func upstreamFieldPath(path string, s *schema.Structural) (normal string, err er
 	return p.String(), nil
 }
 
-// TestFieldPathUpstream compares field paths with upstream's function.
 func TestFieldPathUpstream(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("x", 1<<16)

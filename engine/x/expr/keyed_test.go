@@ -72,8 +72,6 @@ func TestCompilerTexts(t *testing.T) {
 	}
 }
 
-// TestCompilerCompilesOnce checks that expressions with equal keys are compiled once, and those
-// with different keys separately.
 func TestCompilerCompilesOnce(t *testing.T) {
 	t.Parallel()
 	d, compiled := declared(t), 0

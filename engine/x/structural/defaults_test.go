@@ -11,8 +11,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// TestDefaultsUpstream compares the pruning and filling of defaults with upstream's functions, on random
-// schemas.
 func TestDefaultsUpstream(t *testing.T) {
 	t.Parallel()
 	schemas, pruned := 5000, 0

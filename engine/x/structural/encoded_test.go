@@ -15,7 +15,6 @@ import (
 	"github.com/celadon-cel/celadon/internal/testing/corpus"
 )
 
-// compareEncoded compares Encoded with encoding and decoding.
 func compareEncoded(t *testing.T, name string, s *props) {
 	t.Helper()
 	data, err := json.Marshal(s)
@@ -85,8 +84,7 @@ func variants(of reflect.Type, depth int) []reflect.Value {
 	return list
 }
 
-// TestEncoded compares Encoded with encoding and decoding for zero and empty values of every field, in a
-// schema and in the schemas of its fields.
+// The values of TestEncoded are zero or empty.
 func TestEncoded(t *testing.T) {
 	t.Parallel()
 	of := reflect.TypeFor[props]()
@@ -112,7 +110,6 @@ func TestEncoded(t *testing.T) {
 	t.Logf("%d schemas", n)
 }
 
-// TestEncodedMixed combines the variants of several fields.
 func TestEncodedMixed(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 2))

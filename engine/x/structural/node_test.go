@@ -13,7 +13,6 @@ import (
 	"github.com/celadon-cel/celadon/internal/testing/corpus"
 )
 
-// TestOpen checks that Open accepts any schema that can be decoded.
 func TestOpen(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]bool{`1`: true, `{`: false} {
@@ -24,8 +23,6 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// TestNode compares Node with upstream's conversion and NewStructural, for the schemas of the
-// corpus and for corrupted schemas.
 func TestNode(t *testing.T) {
 	t.Parallel()
 	same, rejected := 0, 0

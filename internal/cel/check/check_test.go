@@ -17,8 +17,6 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// everything returns an environment with cel-go's libraries, a message type, and a variable of each
-// kind.
 func everything(t testing.TB) *side {
 	t.Helper()
 	options := []cel.EnvOption{
@@ -81,7 +79,6 @@ func kubernetes(t testing.TB) (sides []*side) {
 	return sides
 }
 
-// TestUpstreamTables compares both checkers for the expressions in upstream's tests.
 func TestUpstreamTables(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

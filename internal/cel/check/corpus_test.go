@@ -17,11 +17,9 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// placed is a rule or a message expression with its declaration.
 type placed struct {
-	decl *types.Decl
-	src  string
-	// optional is set if oldSelf is optional.
+	decl     *types.Decl
+	src      string
 	optional bool
 }
 
@@ -101,8 +99,6 @@ func (s *side) place(t testing.TB, p placed) *side {
 	return s.at(provider, decls.NewVariable("self", object.CelType()), decls.NewVariable("oldSelf", old))
 }
 
-// TestCorpusRules compares both checkers for the rules of the corpora, in the newest environment
-// and in one of the environments of all versions, in turn.
 func TestCorpusRules(t *testing.T) {
 	t.Parallel()
 	envs, err := versions()

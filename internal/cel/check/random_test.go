@@ -19,14 +19,12 @@ import (
 	"github.com/celadon-cel/celadon/internal/testing/celexprs"
 )
 
-// maker generates expressions from the functions of an environment and variables of all kinds. Most
-// arguments have matching types.
+// maker generates expressions in which most arguments have matching types.
 type maker struct {
 	*rand.Rand
 	overloads []made
-	// names holds the variables, and byType the variables of each type.
-	names  []string
-	byType map[string][]string
+	names     []string
+	byType    map[string][]string
 }
 
 type made struct {
@@ -82,7 +80,7 @@ func (m *maker) leaf() string {
 	return m.pick(m.pick(m.names...), "1", "1u", "1.5", "'a'", "b'a'", "true", "null", "[]", "{}", "optional.none()", "a.b.c", ".a.b", "a.b", "msg", ".s", ".v", ".li", "int", "dyn(1)", "answer", "type(1)")
 }
 
-// of returns an expression, usually of type t.
+// The expression that of returns is usually of type t.
 func (m *maker) of(t *cel.Type, depth int) string {
 	if m.IntN(8) == 0 {
 		return m.any(depth)
@@ -182,8 +180,7 @@ func (m *maker) macro(depth int) string {
 	return "has(" + m.any(depth) + "." + m.pick("a", "b", "single_int64") + ")"
 }
 
-// TestMadeUpExpressions compares both checkers for generated and mutated expressions.
-// CELADON_PARSES sets their number.
+// CELADON_PARSES sets the number of expressions.
 func TestMadeUpExpressions(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -232,8 +229,6 @@ func TestMadeUpExpressions(t *testing.T) {
 	}
 }
 
-// FuzzCheck compares both checkers in the oldest environment, the newest, and the environment with
-// cel-go's libraries.
 func FuzzCheck(f *testing.F) {
 	for _, src := range celexprs.Kinds()[:300] {
 		f.Add(src)

@@ -28,11 +28,9 @@ func (d declaration) Child(step string) estimate.Declaration {
 }
 func (d declaration) MaxSize() int64 { return d.decl.Max.Max }
 
-// newest is the model of the linked release.
 var newest = estimate.For(types.Newest)
 
-// compare compares the newest estimate of an expression with cel-go's. It returns false if the
-// expression is invalid.
+// compare returns false if the expression is invalid.
 func compare(t testing.TB, env *cel.Env, d *types.Decl, src string) bool {
 	t.Helper()
 	checked, err := celenv.Check(env, src)
@@ -56,8 +54,7 @@ func at(t testing.TB, minor int, d *types.Decl) *cel.Env {
 	return env
 }
 
-// TestOf compares the newest estimates of expressions of all kinds, in the environment of each
-// version.
+// The environments are those of each version, and the estimates are the newest.
 func TestOf(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -139,8 +136,7 @@ func TestUndeclared(t *testing.T) {
 	}
 }
 
-// TestMadeUpExpressions estimates generated expressions with nested macros over long paths.
-// CELADON_PARSES sets their number.
+// CELADON_PARSES sets the number of expressions.
 func TestMadeUpExpressions(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -163,7 +159,6 @@ func TestMadeUpExpressions(t *testing.T) {
 	}
 }
 
-// FuzzOf compares Celadon's newest estimates with cel-go's.
 func FuzzOf(f *testing.F) {
 	if testing.Short() {
 		f.Skip("takes long")
@@ -180,7 +175,6 @@ func FuzzOf(f *testing.F) {
 	})
 }
 
-// BenchmarkOf compares the speed of both estimates for generated expressions.
 func BenchmarkOf(b *testing.B) {
 	d := nested()
 	env := at(b, types.Newest, d)

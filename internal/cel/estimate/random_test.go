@@ -41,7 +41,6 @@ func nest(level int) schema.Structural {
 	return s
 }
 
-// nested returns the declaration of nest(0).
 func nested() *types.Decl {
 	s := nest(0)
 	return types.FromSchema(&s, types.Subtree)
@@ -62,7 +61,6 @@ func newMaker(seed uint64) *maker {
 
 func (m *maker) pick(words ...string) string { return words[m.IntN(len(words))] }
 
-// object returns an expression for an object and its level.
 func (m *maker) object(depth int) (src string, level int) {
 	v := m.vars[m.IntN(len(m.vars))]
 	for i := 0; v.kind < "0" || v.kind > "9"; i++ {
@@ -82,7 +80,6 @@ func (m *maker) object(depth int) (src string, level int) {
 	return src, level
 }
 
-// field returns a field of some object, or a variable of kind names[0].
 func (m *maker) field(depth int, names ...string) string {
 	if m.IntN(4) == 0 {
 		for _, i := range m.Perm(len(m.vars)) {
@@ -150,7 +147,6 @@ func (m *maker) unbind() string {
 	return last.name
 }
 
-// quantified returns a macro over a list or map, usually of objects.
 func (m *maker) quantified(depth int) string {
 	over, kind := m.of("l", depth-1), "s"
 	switch object, level := m.object(depth); {

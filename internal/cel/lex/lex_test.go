@@ -70,8 +70,6 @@ func TestTokens(t *testing.T) {
 	}
 }
 
-// FuzzJoin checks that joining lines does not change the meaning of a valid expression, and that
-// tokens are in order and within the source.
 func FuzzJoin(f *testing.F) {
 	for _, seed := range []string{"a\n&& b // c\n|| d", "'''x\ny'''", "r'\\' + \"//\" // \n + b'\\x00'", "a.?b[?c] == -1.0e-9 ? {'k': [1u]} : has(a.b)", "日本"} {
 		f.Add(seed)

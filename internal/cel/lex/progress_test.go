@@ -18,7 +18,6 @@ func unfinishedWhole(src string) bool {
 	return len(tokens) > 0 && unfinishedAfter(tokens[len(tokens)-1], depth, len(tokens) > 1)
 }
 
-// checkProgress compares a Progress with unfinishedWhole for all lines so far, until the expression ends.
 func checkProgress(t *testing.T, text string) {
 	t.Helper()
 	var p Progress
@@ -57,7 +56,6 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-// FuzzProgress compares a Progress with unfinishedWhole.
 func FuzzProgress(f *testing.F) {
 	f.Add("(\n\"\"\"\n:save! x\n\"\"\"\n)")
 	f.Fuzz(checkProgress)

@@ -8,7 +8,6 @@ import (
 	"github.com/google/cel-go/ext"
 )
 
-// TestOperandTexts finds the source of each operand of an expression's root.
 func TestOperandTexts(t *testing.T) {
 	t.Parallel()
 	env, err := cel.NewEnv(cel.Variable("self", cel.DynType), cel.OptionalTypes(), ext.Lists(), ext.Strings())

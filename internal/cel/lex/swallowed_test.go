@@ -28,7 +28,6 @@ func TestSwallowed(t *testing.T) {
 	}
 }
 
-// code returns the tokens of src without comments.
 func code(src string) string {
 	var b strings.Builder
 	for _, t := range Tokens([]rune(src)) {

@@ -11,7 +11,6 @@ import (
 	"k8s.io/apiserver/pkg/cel/environment"
 )
 
-// kubernetes returns both parsers for the newest environment.
 func kubernetes(t testing.TB) (side, *cel.Env) {
 	t.Helper()
 	env := environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()).StoredExpressionsEnv()
@@ -19,7 +18,6 @@ func kubernetes(t testing.TB) (side, *cel.Env) {
 	return newSide(t, "kubernetes", config, parser.Macros(env.Macros()...), parser.EnableOptionalSyntax(true)), env
 }
 
-// TestCorpusRules compares both parsers for every rule of the corpora.
 func TestCorpusRules(t *testing.T) {
 	t.Parallel()
 	s, _ := kubernetes(t)

@@ -72,7 +72,6 @@ func TestTolerantTree(t *testing.T) {
 	}
 }
 
-// written formats a tree, with _ for a hole and ~ for a missing operator.
 func written(root ast.Expr) string {
 	factory := ast.NewExprFactory()
 	root = factory.CopyExpr(root)
@@ -91,7 +90,6 @@ func written(root ast.Expr) string {
 	return text
 }
 
-// tolerable checks the contract of Tolerant for src.
 func tolerable(t testing.TB, s side, src string) {
 	t.Helper()
 	source := parse.NewSource(src)
@@ -178,8 +176,7 @@ func names(root ast.Expr) map[string]bool {
 	return there
 }
 
-// TestTolerantPrefixes parses each prefix of a rule, and the rule without each of its tokens. It
-// uses one rule in four, or all rules if CELADON_PARSES is set.
+// TestTolerantPrefixes uses one rule in four, or all rules if CELADON_PARSES is set.
 func TestTolerantPrefixes(t *testing.T) {
 	t.Parallel()
 	s, _ := kubernetes(t)

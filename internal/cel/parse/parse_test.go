@@ -14,7 +14,6 @@ import (
 	"github.com/celadon-cel/celadon/internal/testing/celexprs"
 )
 
-// A side holds both parsers for one environment.
 type side struct {
 	name string
 	ours *parse.Parser
@@ -23,7 +22,6 @@ type side struct {
 	macros map[string]bool
 }
 
-// sides returns pairs of parsers that together use most options.
 func sides(t testing.TB) []side {
 	t.Helper()
 	env, err := cel.NewEnv(cel.OptionalTypes(), ext.Bindings(), ext.TwoVarComprehensions(), ext.Lists(), ext.Math(), ext.Protos())
@@ -61,8 +59,7 @@ func newSide(t testing.TB, name string, config parse.Config, options ...parser.O
 	return s
 }
 
-// upstream returns cel-go's tree, or the reason for rejection. Some macros panic for invalid
-// expressions with options that Kubernetes does not use.
+// Some macros panic for invalid expressions with options that Kubernetes does not use.
 func (s side) upstream(src string) (tree *ast.AST, rejection string) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -76,7 +73,6 @@ func (s side) upstream(src string) (tree *ast.AST, rejection string) {
 	return tree, ""
 }
 
-// compare compares both parsers for src and reports whether cel-go accepts it.
 func (s side) compare(t testing.TB, src string) (accepted bool) {
 	t.Helper()
 	want, rejection := s.upstream(src)
@@ -93,7 +89,6 @@ func (s side) compare(t testing.TB, src string) (accepted bool) {
 	return accepted
 }
 
-// TestParseAsUpstream compares both parsers for expressions of all kinds.
 func TestParseAsUpstream(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

@@ -13,8 +13,7 @@ import (
 	"github.com/celadon-cel/celadon/internal/testing/celexprs"
 )
 
-// TestMadeUpExpressions compares both parsers for generated and mutated expressions. CELADON_PARSES
-// sets their number.
+// CELADON_PARSES sets the number of expressions.
 func TestMadeUpExpressions(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -59,7 +58,6 @@ func TestMadeUpExpressions(t *testing.T) {
 	}
 }
 
-// FuzzParse compares both parsers with the options of sides.
 func FuzzParse(f *testing.F) {
 	for _, src := range celexprs.Kinds()[:300] {
 		f.Add(src)

@@ -11,7 +11,6 @@ import (
 	"github.com/celadon-cel/celadon/internal/testing/celexprs"
 )
 
-// TestSourceAsUpstream compares Source with cel-go's source.
 func TestSourceAsUpstream(t *testing.T) {
 	t.Parallel()
 	for _, text := range append([]string{"", "\n", "\n\n", "a\n", "a\nb", "é\n語\n😀", "a\r\nb", "\xff\n\xff"}, celexprs.Kinds()[:300]...) {

@@ -6,7 +6,6 @@ import (
 	"github.com/celadon-cel/celadon/internal/testing/celexprs"
 )
 
-// TestUpstreamTables compares both parsers for the expressions in upstream's tests.
 func TestUpstreamTables(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

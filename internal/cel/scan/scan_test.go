@@ -8,8 +8,7 @@ import (
 	"github.com/celadon-cel/celadon/internal/cel/scan"
 )
 
-// TestScanTokens checks the tokens of some sources. ! marks tokens that are open or bad, and \
-// marks escaped tokens.
+// In the wanted tokens, ! marks open and bad tokens, and \ marks escaped tokens.
 func TestScanTokens(t *testing.T) {
 	t.Parallel()
 	for src, want := range map[string]string{
@@ -63,7 +62,6 @@ func TestScanFrom(t *testing.T) {
 	}
 }
 
-// FuzzScan checks that tokens are in order, within the source, and separated only by white space.
 func FuzzScan(f *testing.F) {
 	for _, seed := range []string{"", "a.?b[?c] == -1.0e-9 // d\n", `'''a\'''' r"\" b'\x00'`, "`a", "\"\\", "é\xff@"} {
 		f.Add(seed)

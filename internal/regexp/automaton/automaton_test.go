@@ -74,7 +74,6 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// pieces are combined into patterns.
 var pieces = []string{"a", "b", "ab", "[ab]", "[^a]", ".", "^", "$", `\b`, `\B`, `(?m:^)`, `(?m:$)`, "(a|b)", "(ab)*", "a?", "b+", "a{2}", "b{1,2}", "(?i:A)", `\n`, "|", ""}
 
 func patternsOf(data []byte) (pattern string, rest []byte) {
@@ -89,7 +88,6 @@ func patternsOf(data []byte) (pattern string, rest []byte) {
 	return b.String(), data
 }
 
-// words returns all strings of up to n letters.
 func words(letters string, n int) []string {
 	all := []string{""}
 	for begin := 0; n > 0; n-- {
@@ -167,8 +165,6 @@ func holdFind(t *testing.T, one, two string, search Search, all []string) {
 	}
 }
 
-// TestLargePatterns checks that patterns that are too large are rejected, or that their search
-// stops at the step limit.
 func TestLargePatterns(t *testing.T) {
 	t.Parallel()
 	for _, pattern := range []string{"(a{1000}){1000}", strings.Repeat("(x+", 1001) + strings.Repeat(")", 1001), strings.Repeat("a{500}", 100)} {

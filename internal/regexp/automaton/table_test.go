@@ -15,7 +15,6 @@ var tablePatterns = []string{
 	"é", "^[à-ü]*$", `^\p{L}+$`, `[[:alpha:]]\n`, "a\nb", `^a$\n`, `(^|b)a($|b)`, `a{3}`, `^(ab){2,3}$`, `x*?y`, `^[^\n]$`,
 }
 
-// FuzzTable compares tables with Go's engine.
 func FuzzTable(f *testing.F) {
 	for _, pattern := range tablePatterns {
 		f.Add(pattern, "ab\n")
@@ -30,7 +29,6 @@ func FuzzTable(f *testing.F) {
 	})
 }
 
-// tableOf returns the table of pattern, or nil if it has no table or is invalid.
 func tableOf(t *testing.T, pattern string) *Table {
 	l, err := Compile(pattern)
 	if err != nil {
@@ -73,7 +71,6 @@ func TestTableAsRegexp(t *testing.T) {
 	}
 }
 
-// madeText returns a short string of parts that the patterns mention.
 func madeText(rng *rand.Rand) string {
 	var b strings.Builder
 	for range rng.IntN(9) {

@@ -33,8 +33,6 @@ func TestNew(t *testing.T) {
 	}
 }
 
-// TestPerByte checks that the cost of a byte depends on the number of states that can be live at
-// once.
 func TestPerByte(t *testing.T) {
 	t.Parallel()
 	cost := func(src string) int {
@@ -64,7 +62,6 @@ func TestRescans(t *testing.T) {
 	}
 }
 
-// TestStates checks that the estimate has the same order of magnitude as Go's number of states.
 func TestStates(t *testing.T) {
 	t.Parallel()
 	for _, src := range []string{"a{500}", "(ab{3}){7}c", "[a-f]{2,40}", "(a|b|c){20}", "(?i)abc{9}", "(x?){0,500}(y?x?){0,400}Z"} {

@@ -7,7 +7,6 @@ import (
 	"testing"
 )
 
-// TestIndent checks that ordinary texts are indented like json.Indent, and that a deep text is not indented.
 func TestIndent(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{`{}`, `[]`, `{"a":[1,{"b\"":"[[[{{,"}]}`, `"x"`, `{"a":{},"b":[]}`} {

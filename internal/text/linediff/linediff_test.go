@@ -28,7 +28,6 @@ func TestUnified(t *testing.T) {
 	}
 }
 
-// TestPatch checks that patch can apply the output.
 func TestPatch(t *testing.T) {
 	t.Parallel()
 	patch, err := exec.LookPath("patch")
@@ -58,7 +57,6 @@ func TestPatch(t *testing.T) {
 	}
 }
 
-// TestLarge checks texts with more than maxEdits differences.
 func TestLarge(t *testing.T) {
 	t.Parallel()
 	var before, after strings.Builder

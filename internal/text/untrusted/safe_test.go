@@ -117,7 +117,6 @@ func FuzzWriter(f *testing.F) {
 	})
 }
 
-// TestWriterPasses checks that safe text is unchanged.
 func TestWriterPasses(t *testing.T) {
 	t.Parallel()
 	text := "The Thing \"a\" is invalid: \n* a::b: x\n  --> f.yaml:1:2: a # b [c] ##\n    1 | 日本語: ❤️ \\x1b\n \u00a0: x\n"

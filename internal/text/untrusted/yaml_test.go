@@ -8,7 +8,6 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// TestYAML checks that a document keeps its meaning when written through a Writer.
 func TestYAML(t *testing.T) {
 	for _, text := range []string{
 		"plain", "two\nlines\n", "a\u200bb", "a\u200bb\nc", "\u202eabc", "\ufeffa", "\x1b[31m", "a\tb", "\u2028", "\U000e0001", "it's \u200b", "\"\u200b\\", "- \u200b", "\u00ad: x", "true", "\x7f", "\u0085",

@@ -59,7 +59,6 @@ spec:
       port: 8080
 `
 
-// benchmark decodes a small object, and the largest CRD of the corpora if present.
 func benchmark(b *testing.B, decode func([]byte) error) {
 	texts := map[string][]byte{"route": []byte(route)}
 	if len(corpus.Named(b)) > 0 {

@@ -6,8 +6,6 @@ import (
 	"testing"
 )
 
-// TestBounds checks that documents that grow by aliases, have too many values, or are nested too
-// deep are rejected, and that a document below the limits is accepted.
 func TestBounds(t *testing.T) {
 	t.Parallel()
 	big := `x: &b "` + strings.Repeat("x", 1<<20) + "\"\n"

@@ -18,8 +18,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// same checks that Decode returns the same as sigs.k8s.io/yaml by way of JSON, and reports whether
-// the fast path was taken.
+// same reports whether the fast path was taken.
 func same(t *testing.T, text []byte) (short bool) {
 	t.Helper()
 	want, wantErr := viaJSON(text)
@@ -90,8 +89,6 @@ func TestPieces(t *testing.T) {
 	}
 }
 
-// TestNasty checks that Decode handles large, deep, and unusual documents like the library. Both
-// reject invalid documents.
 func TestNasty(t *testing.T) {
 	t.Parallel()
 	bomb := "a: &a [" + strings.Repeat("x,", 9) + "x]\n"
@@ -204,7 +201,6 @@ func TestFiles(t *testing.T) {
 	printed.check(t, "the printed documents")
 }
 
-// documents yields the documents of the YAML files below root that are not empty.
 func documents(t *testing.T, root string) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
@@ -225,7 +221,6 @@ func documents(t *testing.T, root string) iter.Seq[[]byte] {
 	}
 }
 
-// isEmpty reports whether text has only blank lines and comments.
 func isEmpty(text []byte) bool {
 	for line := range bytes.Lines(text) {
 		if !isBlank(line) {
@@ -252,7 +247,6 @@ func prints(t *testing.T, text []byte) (printed [][]byte) {
 	return printed
 }
 
-// A share counts the documents that fast decodes.
 type share struct{ fast, all int }
 
 func (s *share) add(fast bool) {

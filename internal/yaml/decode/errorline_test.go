@@ -5,7 +5,6 @@ import (
 	"testing"
 )
 
-// TestErrorLine checks the line of errors, also if other lines come before.
 func TestErrorLine(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {

@@ -8,8 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// TestFastIsLinear decodes large documents that cost much if the reader reads any part of them
-// repeatedly. If the time were quadratic, each text would take hours.
+// If the time were quadratic, each text would take hours.
 func TestFastIsLinear(t *testing.T) {
 	t.Parallel()
 	const size = 4 << 20
@@ -117,7 +116,6 @@ func TestFastMemory(t *testing.T) {
 	}
 }
 
-// TestSimple checks that simple finds each unusual character at each position.
 func TestSimple(t *testing.T) {
 	t.Parallel()
 	characters := []string{"\x80", "\xc3", "\xff", "\u0080", "\u0085", "\u009f", "\u00a0", "é", "\u2027", "\u2028", "\u2029", "\ufdff", "\ufe00", "\ufeff", "\uffff", "\U00010000", "😀"}

@@ -45,8 +45,6 @@ func TestSent(t *testing.T) {
 	}
 }
 
-// TestSentKeeps checks that texts that kubectl would not rewrite, or could not decode, are
-// unchanged.
 func TestSentKeeps(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{``, `{`, `"`, `"\`, `-`, `1.`, `1.e5`, `1e`, `1e400`, `{"a": 1e400}`, `{"a": "1e3"}`, `{"a": 1}`, `[1.0.0, 01.0]`} {

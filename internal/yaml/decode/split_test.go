@@ -10,13 +10,11 @@ import (
 	kyaml "k8s.io/apimachinery/pkg/util/yaml"
 )
 
-// separators are document separators, and lines that resemble them.
 var separators = []string{
 	"---", "--- ", "---\t", "---\r", "--- # comment", "---# comment", "---#", "---\t#x\r", "--- \u00a0",
 	"--", " ---", "----", "---a", "--- a", "--- {a: b}", "--- |", "--- !!map", "# ---", "...", "a: ---", "-----BEGIN X-----",
 }
 
-// TestSeparator compares Separator and WrongSeparator with the reader that kubectl uses.
 func TestSeparator(t *testing.T) {
 	t.Parallel()
 	for _, line := range separators {

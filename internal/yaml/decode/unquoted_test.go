@@ -6,8 +6,6 @@ import (
 	"testing"
 )
 
-// TestUnquoted checks that an expression that breaks YAML is named with its quoted form, which is then
-// read as it was written.
 func TestUnquoted(t *testing.T) {
 	t.Parallel()
 	for rule, quoted := range map[string]string{

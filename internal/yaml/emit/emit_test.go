@@ -12,7 +12,6 @@ import (
 	"github.com/celadon-cel/celadon/internal/yaml/decode"
 )
 
-// nested returns a value inside the given number of objects and lists.
 func nested(v any, levels int) any {
 	for i := range levels {
 		if i%3 == 2 {
@@ -40,7 +39,6 @@ func made(r *rand.Rand, levels int) any {
 	return []any{made(r, levels-1), made(r, levels-2)}
 }
 
-// TestYAML checks that the text decodes to the value, and that only deep values are in flow style.
 func TestYAML(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 2))
@@ -75,7 +73,6 @@ func TestYAML(t *testing.T) {
 	}
 }
 
-// TestBounded checks that the text is not much larger than the value, however deep the value is.
 func TestBounded(t *testing.T) {
 	t.Parallel()
 	ones := make([]any, 200_000)

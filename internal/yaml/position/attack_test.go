@@ -6,9 +6,7 @@ import (
 	"testing"
 )
 
-// TestHostileTexts parses documents that are deep, large, on a single line, or grow by aliases. It
-// checks that they are accepted or rejected in reasonable time; with quadratic work, the test would
-// not finish.
+// With quadratic work, the test would not finish.
 func TestHostileTexts(t *testing.T) {
 	t.Parallel()
 	bomb := "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n"
@@ -79,7 +77,6 @@ func each(n *Node, do func(*Node)) {
 	}
 }
 
-// TestHostileBrokenTexts is like TestHostileTexts for documents that are not valid YAML.
 func TestHostileBrokenTexts(t *testing.T) {
 	t.Parallel()
 	const large = 100_000
@@ -117,7 +114,6 @@ func TestHostileBrokenTexts(t *testing.T) {
 	}
 }
 
-// deeper repeats a line with increasing indentation.
 func deeper(line string, n int) string {
 	var b strings.Builder
 	for i := range n {

@@ -21,7 +21,6 @@ func at(steps ...any) Path {
 	return p
 }
 
-// sortedText is a text with sorted keys, as written by generators.
 const sortedText = "a: 1\nb:\n  properties:\n    x:\n      type: string\n    y:\n      description: why\n      type: array\nc: 3\n"
 
 // editCases are texts, a change, and the expected text. A "!" introduces a part of the expected
@@ -172,8 +171,7 @@ var pairTexts = []string{
 	"a:\r\n  b: |\r\n    x\r\n  c:\r\n",
 }
 
-// TestEditPairs makes each pair of changes that are possible on their own, in both orders, unless
-// one replaces the target of the other. Edit verifies the result.
+// TestEditPairs skips pairs in which one change replaces the target of the other. Edit verifies the result.
 func TestEditPairs(t *testing.T) {
 	t.Parallel()
 	for _, text := range pairTexts {
@@ -201,7 +199,6 @@ func (c Change) replaces(path Path) bool {
 	return !isInsert && len(path) >= len(c.path) && slices.Equal(c.path, path[:len(c.path)])
 }
 
-// singleChanges returns changes to each value and collection that are possible on their own.
 func singleChanges(d *Document) (list []Change) {
 	paths, _ := places(d.Root, nil)
 	for _, path := range append(paths, nil) {

@@ -21,8 +21,6 @@ func seeds(f *testing.F, add func(text string)) {
 	f.Helper()
 }
 
-// FuzzPositions checks that nodes are in order and inside their collections, and that each
-// character of a value maps to a position that maps back to it.
 func FuzzPositions(f *testing.F) {
 	seeds(f, func(text string) { f.Add([]byte(text)) })
 	f.Fuzz(func(t *testing.T, text []byte) {
@@ -149,7 +147,6 @@ func decoded(t *testing.T, text []byte) (v any, ok bool) {
 	return v, true
 }
 
-// changed applies the change to a decoded value.
 func changed(v any, path Path, how uint8, value any) any {
 	step, last := path[0], len(path) == 1
 	switch v := v.(type) {

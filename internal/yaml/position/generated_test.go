@@ -8,7 +8,6 @@ import (
 	"unicode/utf8"
 )
 
-// made generates scalars of every style, as written by people and generators.
 type made struct {
 	*rand.Rand
 	eol string
@@ -35,7 +34,7 @@ func (m *made) lines() []string {
 	return lines
 }
 
-// scalar returns a scalar of the given style, to follow a key with the given indentation.
+// The scalar follows a key with the given indentation.
 func (m *made) scalar(style Style, indent int) string {
 	more := strings.Repeat(" ", indent+1+m.IntN(4))
 	folded := func(lines []string) string {
@@ -74,8 +73,6 @@ func (m *made) scalar(style Style, indent int) string {
 	return head + m.eol + strings.Join(lines, m.eol) + strings.Repeat(m.eol, m.IntN(3))
 }
 
-// TestGeneratedScalars checks for scalars of every style that each character of the value maps to a
-// position, in bytes and in code points, and back.
 func TestGeneratedScalars(t *testing.T) {
 	t.Parallel()
 	m := &made{Rand: rand.New(rand.NewPCG(22, 2))}
@@ -102,7 +99,6 @@ func TestGeneratedScalars(t *testing.T) {
 	t.Log(count)
 }
 
-// exact checks that each character of a value maps to a position and back.
 func exact(t *testing.T, d *Document, n *Node) {
 	t.Helper()
 	thereAndBack(t, d, n)

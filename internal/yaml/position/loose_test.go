@@ -84,7 +84,6 @@ func TestTruncated(t *testing.T) {
 	t.Logf("%d of %d positions are unchanged", same, all)
 }
 
-// FuzzLoose checks that any text has a tree whose nodes are inside their collections.
 func FuzzLoose(f *testing.F) {
 	for _, c := range scalarCases {
 		f.Add([]byte(c.text), []byte("\"x"), uint16(3))

@@ -11,7 +11,6 @@ import (
 	"github.com/celadon-cel/celadon/internal/testing/level"
 )
 
-// TestOutline checks that parsing valid texts by indentation has the same result as the parser.
 func TestOutline(t *testing.T) {
 	t.Parallel()
 	for name, c := range scalarCases {
@@ -52,7 +51,6 @@ func TestOutlineCorpus(t *testing.T) {
 	t.Logf("%d of %d documents are read as the parser reads them", same, read)
 }
 
-// difference returns the first difference between two trees, or "".
 func difference(want, got *Node, path, text string) string {
 	if want.Kind != got.Kind || want.Style != got.Style || want.Value != got.Value || want.Tag != got.Tag && want.Begin == want.Start ||
 		want.Start != got.Start || want.Known && want.End != got.End || want.Begin != got.Begin || len(want.Items) != len(got.Items) {

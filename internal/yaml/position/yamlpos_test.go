@@ -81,7 +81,6 @@ func TestScalars(t *testing.T) {
 	}
 }
 
-// thereAndBack maps each character of a value to the source and back.
 func thereAndBack(t *testing.T, d *Document, n *Node) {
 	t.Helper()
 	text, ok := d.Text(n)
