@@ -67,6 +67,7 @@ func BenchmarkParse(b *testing.B) {
 	b.ReportMetric(upstreamTime/bareTime, "x-bound")
 }
 
+// build creates a copy of tree, as a parser would.
 func build(factory ast.ExprFactory, rule string, tree *ast.AST) *ast.AST {
 	info := ast.NewSourceInfo(parse.NewSource(rule))
 	ranges := info.OffsetRanges()
