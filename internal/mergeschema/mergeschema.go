@@ -23,7 +23,6 @@ func Of(s *structural.Structural) typed.ParseableType {
 	return typed.ParseableType{Schema: &schema.Schema{Types: all}, TypeRef: namedType(rootType)}
 }
 
-// Names of types in a merge schema.
 const (
 	rootType       = "object"
 	untypedType    = "__untyped_atomic_"

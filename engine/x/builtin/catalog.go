@@ -30,7 +30,6 @@ import (
 //go:embed schemas.json.gz
 var compressed []byte
 
-// maxFileSize limits the decompressed size of a file with schemas.
 const maxFileSize = 4 << 20
 
 // A Kind is a built-in kind.
@@ -70,7 +69,6 @@ func Newest() (*Catalog, error) { return newest() }
 
 var newest = sync.OnceValues(func() (*Catalog, error) { return Parse(compressed) })
 
-// A file is the uncompressed form of a catalog.
 type file struct {
 	Release string                 `json:"release"`
 	Kinds   []fileKind             `json:"kinds"`

@@ -115,7 +115,6 @@ func mayBeUnsoundCall(call ast.CallExpr) bool {
 	return false
 }
 
-// literalsValidator checks that list and map literals are homogeneous.
 const literalsValidator = "cel.validator.homogeneous_literals"
 
 // alike reports whether the list needs no validation: it has at most one item, which is not
@@ -133,7 +132,6 @@ func alike(list ast.ListExpr) bool {
 	return true
 }
 
-// validatorConfig implements cel.MutableValidatorConfig.
 type validatorConfig map[string]any
 
 func (c validatorConfig) GetOrDefault(name string, value any) any {

@@ -100,7 +100,6 @@ func (anyFormat) Configure(c cel.MutableValidatorConfig) error {
 	return c.Set(cel.HomogeneousAggregateLiteralExemptFunctions, append(slices.Clone(exempt), "format"))
 }
 
-// constantFormat panics like the validator of constant formats in some servers.
 type constantFormat struct{}
 
 func (constantFormat) Name() string { return "celadon.validator.constant_format" }
@@ -162,7 +161,7 @@ type base struct {
 	envOnce, checksOnce sync.Once
 	env                 *cel.Env
 	checks              *checks
-	err                 error // of checks
+	err                 error
 }
 
 // bases is indexed by the server's version, by 1 for stored rules, and by 1 for patch types.

@@ -69,7 +69,6 @@ var parsers struct {
 	known []*knownParser
 }
 
-// A grammar holds everything that the parser of an environment depends on.
 type grammar struct {
 	macros []cel.Macro
 	// optional is set if expressions can use the syntax of optionals, plain if names cannot be in
@@ -92,7 +91,6 @@ func (g grammar) equal(other grammar) bool {
 		g.qualifiedFirst == other.qualifiedFirst && slices.Equal(g.macros, other.macros)
 }
 
-// A knownParser parses expressions of environments with one grammar.
 type knownParser struct {
 	grammar
 	parser *parse.Parser

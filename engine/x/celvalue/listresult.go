@@ -11,7 +11,6 @@ import (
 
 // The results of + on sets and map lists keep the equality and + of their operands.
 
-// unionValue is the result of + on a set.
 type unionValue struct{ traits.Lister }
 
 func (u *unionValue) Add(other ref.Val) ref.Val { return union(listed(u), other) }
@@ -31,7 +30,6 @@ func (u *unionValue) Equal(other ref.Val) ref.Val {
 	return equalSet(keys, o)
 }
 
-// mergedValue is the result of + on a map list.
 type mergedValue struct {
 	traits.Lister
 	keys []string
@@ -155,7 +153,6 @@ func setKey(item ref.Val) (key any, err ref.Val) {
 	return hashable(item.Value()), nil
 }
 
-// itemKey returns the key of a map list's item that is a CEL value.
 func itemKey(item ref.Val, keys []string) any {
 	return compositeKey(keys, "%#v", func(key string) any {
 		m, ok := item.(traits.Mapper)
@@ -170,7 +167,6 @@ func itemKey(item ref.Val, keys []string) any {
 	})
 }
 
-// hashable returns v, or its Go syntax if v cannot be a map key.
 func hashable(v any) any {
 	if v != nil && !reflect.TypeOf(v).Comparable() {
 		return fmt.Sprintf("%#v", v)

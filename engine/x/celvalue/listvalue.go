@@ -13,7 +13,6 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// listValue is a list with x-kubernetes-list-type atomic, the default.
 type listValue struct {
 	items []any
 	elem  *types.Decl

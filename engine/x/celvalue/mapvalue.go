@@ -22,7 +22,6 @@ type mapValue struct {
 
 var _ traits.Mapper = (*mapValue)(nil)
 
-// child returns the declaration of an entry, or nil if it is not declared.
 func (m *mapValue) child(name string) *types.Decl {
 	switch m.decl.Form() {
 	case types.FormObject:

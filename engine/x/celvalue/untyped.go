@@ -274,8 +274,6 @@ func (s *sumValue) ConvertToType(t ref.Type) ref.Val {
 	return s.Lister.ConvertToType(t)
 }
 
-// goStructs lists the Go types of request and namespaceObject with the fields from which
-// unconvertible recognizes them.
 var goStructs = []struct {
 	name   string
 	fields []string

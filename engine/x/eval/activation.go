@@ -213,7 +213,6 @@ func (a *Activation) ownFrame() *frame {
 	return f
 }
 
-// boxed returns the root's value as a ref.Val, or nil if the root is an unknown attribute.
 func (r *root) boxed() ref.Val {
 	switch {
 	case r.bound == unbound || r.bound == none && !r.optional:

@@ -17,7 +17,6 @@ var (
 	errModuloByZero = newErr("modulus by zero")
 )
 
-// arithmetic plans +, -, *, /, and % on ints, and + on strings. It returns nil for other operands.
 func arithmetic(inv *invocation, a, b *code) *code {
 	switch inv.overload {
 	case overloads.AddInt64, overloads.SubtractInt64, overloads.MultiplyInt64, overloads.DivideInt64, overloads.ModuloInt64:

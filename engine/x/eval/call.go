@@ -146,9 +146,8 @@ type binding struct {
 	lenient  bool // also called with errors as arguments
 	arity    int
 	// listed is set if the first error ends the evaluation of the arguments even before errorsEnd.
-	listed bool
-	exact  bool
-	// demands holds functions that add the work of the possible overloads.
+	listed  bool
+	exact   bool
 	demands []demand
 }
 

@@ -16,7 +16,6 @@ import (
 // reports whether it succeeded. The error itself is stored in the frame, because returning it would
 // require boxing.
 
-// A kind is the form in which planned code computes its value.
 type kind uint8
 
 const (
@@ -59,7 +58,6 @@ type code struct {
 	exact    bool    // if boxed, the value has the checked type or is an error; it is never null
 }
 
-// strategy is the way in which code without a typed function computes its value.
 type strategy uint8
 
 const (
@@ -87,7 +85,6 @@ func listCode(list listFunc, elem *types.Decl) *code {
 
 func (c *code) isConst() bool { return c.constant != nil }
 
-// boxed returns a function that evaluates c to a ref.Val, which is never nil.
 func (c *code) boxed() valFunc {
 	if c.val != nil {
 		return c.val
@@ -160,7 +157,6 @@ func (f *frame) boxItems(items []any, elem *types.Decl) ref.Val {
 	return celtypes.NewRefValList(celtypes.DefaultTypeAdapter, vals)
 }
 
-// truth returns a function that evaluates c as a condition. A value that is not a bool is an error.
 func (c *code) truth() testFunc {
 	if c.kind == boolKind {
 		return c.test
@@ -196,8 +192,6 @@ func (c *code) ints() intFunc {
 	}
 }
 
-// strings returns a function that evaluates c to a string, or nil if the value may be anything
-// else.
 func (c *code) strings() strFunc {
 	if c.kind == stringKind {
 		return c.str

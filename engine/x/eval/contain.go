@@ -41,8 +41,8 @@ func (f *frame) in(set map[ref.Val]bool, v ref.Val) truth {
 	return truthOf(set[v])
 }
 
-// constantSet returns the items as a set, or nil if an item is not a scalar or is bytes. A number is also added in the
-// other numeric types, as in cel-go.
+// constantSet returns nil if the type of an item is not primitive, or is bytes. A number is also added in the other
+// numeric types, as in cel-go.
 func constantSet(list traits.Lister) map[ref.Val]bool {
 	set := map[ref.Val]bool{}
 	for it := list.Iterator(); it.HasNext() == celtypes.True; {

@@ -81,7 +81,6 @@ func (m *semantics) matching(_ string, args []ref.Val, _ ref.Val) uint64 {
 	return matchCost(m.sizeOf(args[0]), m.sizeOf(args[1]))
 }
 
-// scanCost returns the cost of reading n characters, items, or bytes.
 func scanCost(n uint64) uint64 {
 	if n <= 10 {
 		return min(n, 1)
@@ -94,7 +93,6 @@ func matchCost(text, pattern uint64) uint64 {
 	return scan * uint64(math.Ceil(float64(pattern)*common.RegexStringLengthCostFactor))
 }
 
-// sizeOf returns the size that CEL's costs are based on.
 func sizeOf(v ref.Val) uint64 {
 	if s, ok := v.(celtypes.String); ok {
 		return runes(string(s))
@@ -110,7 +108,6 @@ func sizeOf(v ref.Val) uint64 {
 
 func runes(s string) uint64 { return uint64(utf8.RuneCountInString(s)) }
 
-// isExtension reports whether overload is one of cel-go's extension functions with its own cost.
 func isExtension(overload string) bool {
 	switch overload {
 	case "list_sets_contains_list", "list_sets_intersects_list", "list_sets_equivalent_list", "list_slice", "lists_range", "list_reverse",

@@ -51,7 +51,6 @@ func (m *semantics) errorCost(b *code) uint64 {
 	return scanCost(min(1, sizeOf(b.constant)))
 }
 
-// verdict returns the result of == (equal is true) or != (equal is false).
 func verdict(same, equal bool) truth { return truthOf(same == equal) }
 
 func equalStrings(a, b *code, equal bool, onError uint64) testFunc {

@@ -61,9 +61,9 @@ type frame struct {
 	worked, began, poll uint64
 	close               bool
 	memoryUsed          float64 // in bytes
-	calling             string  // the function whose work is being added
+	calling             string
 
-	record *Record // set in a recording plan
+	record *Record
 
 	done        <-chan struct{}
 	steps       uint
@@ -136,8 +136,6 @@ func (f *frame) failMismatch(v any, d *types.Decl) {
 	f.fail(celvalue.New(v, d))
 }
 
-// tick counts a step of a loop and periodically checks whether the context is done. It reports
-// whether the loop may continue.
 func (f *frame) tick() bool {
 	if f.interrupted {
 		return false

@@ -23,7 +23,7 @@ const (
 	goBool
 	goIntOrString
 	goCheckedValue // must be checked by celvalue.New
-	goAny          // not checked here; checked later
+	goAny
 )
 
 func goTypeOf(d *types.Decl) goType {
@@ -58,7 +58,6 @@ func (k goType) matches(v any, d *types.Decl) bool {
 	return k == goAny || k.matchesOther(v, d)
 }
 
-// matches reports whether v matches, and adds the work of the check.
 func (f *frame) matches(k goType, v any, d *types.Decl) bool {
 	if k == goMap {
 		_, ok := v.(map[string]any)
@@ -99,8 +98,7 @@ func (k goType) matchesOther(v any, d *types.Decl) bool {
 	return ok
 }
 
-// isObject, isMap, isList, and walkable report whether paths can walk the values of a declaration:
-// celvalue.New represents all values of such a declaration in the same form.
+// isObject, isMap, isList, and walkable report whether paths can walk the values of a declaration.
 func isObject(d *types.Decl) bool { return d.Kind == types.Object && d.Readable() }
 
 func isMap(d *types.Decl) bool {

@@ -95,7 +95,7 @@ func (l *loop) rawList(raw rawFunc) listFunc {
 	}
 }
 
-// variables returns the loop's variables. Later variables shadow earlier variables.
+// Later variables shadow earlier variables.
 func (l *loop) variables(x ast.ComprehensionExpr) []*variable {
 	result := &variable{name: x.AccuVar(), form: resultForm}
 	item := &variable{form: rawForm, slot: l.item, decl: l.elem}

@@ -12,7 +12,6 @@ import (
 // (path_value.go). An attribute with an undeclared step, for example below dyn, is not a path: it
 // is looked up on ref.Vals from its root (path_boxed.go).
 
-// A path is an attribute on decoded JSON whose root and steps are resolved against the declaration.
 type path struct {
 	root     pathStart
 	slot     int
@@ -30,9 +29,9 @@ type path struct {
 type pathStart uint8
 
 const (
-	rootStart    pathStart = iota // the activation's root number slot
-	slotStart                     // a macro's variable
-	operandStart                  // the value of an operand
+	rootStart pathStart = iota // the activation's root number slot
+	slotStart
+	operandStart
 )
 
 type pathStep struct {

@@ -150,7 +150,6 @@ func goValue(opt *celtypes.Optional) ref.Val {
 
 var errKeyIsError = newErr("invalid qualifier type: %T", errNoOverload)
 
-// keyError returns the error of using key as a key or index, or nil if that is allowed.
 func keyError(key ref.Val) *celtypes.Err {
 	switch key := key.(type) {
 	case celtypes.String, celtypes.Int, celtypes.Uint, celtypes.Bool, celtypes.Double:
@@ -220,7 +219,7 @@ func (f *frame) lookup(v, key ref.Val, presence bool) (found ref.Val, present bo
 	return nil, false, noSuchKey(key)
 }
 
-// listLookup selects an item. If the item is an error, that is only reported by the next step.
+// listLookup does not report an item that is an error.
 func listLookup(l traits.Lister, key ref.Val, presence bool) (ref.Val, bool, *celtypes.Err) {
 	i, err := celtypes.IndexOrError(key)
 	if err != nil {

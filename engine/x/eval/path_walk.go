@@ -30,7 +30,6 @@ func (p *path) start(f *frame) (any, bool) {
 	return nil, p.startsNull(f, v)
 }
 
-// startsNull handles a root that is null, absent, or does not fit its declaration.
 func (p *path) startsNull(f *frame, v any) bool {
 	switch {
 	case v == nil && p.root == rootStart && f.roots[p.slot].bound != value:

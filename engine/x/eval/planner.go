@@ -27,7 +27,7 @@ type Planner struct {
 	known   map[string]*decls.FunctionDecl // nil until the first lookup of a function
 	made    map[string]*function
 	regexps map[string]*regexcost.Pattern
-	states  int // total states of regexps
+	states  int
 	missing map[celtypes.String]*celtypes.Err
 	unbound map[string]*celtypes.Err // by name of the root
 	version types.Version            // for roots without a declaration
@@ -217,7 +217,6 @@ const (
 	lookup     = "github.com/google/cel-go/common/types.(*"
 )
 
-// knownPanics lists the panics of upstream's evaluation.
 var knownPanics = []knownPanic{
 	{ours + "engine/x/celvalue.(*mapListValue).", unhashable, "k8s.io/apiserver/pkg/cel/common.(*unstructuredMapList).getMap: a key of a map list that is a list or an object"},
 	{ours + "engine/x/eval.newMap", unhashable, "cel-go/interpreter.(*evalMap).Exec: a key of bytes, or a semver"},
@@ -226,7 +225,6 @@ var knownPanics = []knownPanic{
 	{ours + "engine/x/eval.(*semantics).extensionCost", conversion, "cel-go/ext: the tracked cost of a call on a value that is an error, or null"},
 }
 
-// olderPanics lists the panics of older versions only.
 var olderPanics = []knownPanic{
 	{ours + "engine/x/celvalue.(*setValue).", unhashable, "k8s.io/apiserver/pkg/cel/common.(*unstructuredSetList): until 1.36, an item of a set that is a list, an object, or bytes"},
 }

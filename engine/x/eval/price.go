@@ -74,7 +74,6 @@ func readingPrice(times float64) price {
 	return func(_ string, args []ref.Val, _ ref.Val) uint64 { return scaled(flatSize(args[0]), times) }
 }
 
-// scaled returns the cost of reading n characters or bytes a number of times.
 func scaled(n uint64, times float64) uint64 {
 	return uint64(math.Ceil(float64(n) * times * common.StringTraversalCostFactor))
 }

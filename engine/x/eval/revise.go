@@ -198,7 +198,7 @@ func hasDecimals(q *resource.Quantity) bool {
 
 // A textSearch is indexOf or lastIndexOf of an older version. An empty string is found at any offset.
 type textSearch struct {
-	last bool // lastIndexOf
+	last bool
 	// strict: an offset that is not in the string is an error, also the implicit offset of an empty string.
 	strict bool
 	// emptyFails: lastIndexOf in an empty string is an error.

@@ -12,18 +12,15 @@ import (
 // its roots' declarations. Most differences are decided when the expression is planned. Features such as
 // errorsEnd are checked at run time.
 
-// A semantics is the evaluation of one Kubernetes minor version. It is immutable.
 type semantics struct {
-	minor int
-	has   [features]bool
-	// prices holds the costs of calls of the Kubernetes libraries' functions, by name.
+	minor  int
+	has    [features]bool
 	prices map[string]price
 	// revised holds the functions whose results differ from the linked functions, by name.
 	revised map[string]revisedFunction
 	sizeOf  func(ref.Val) uint64
 }
 
-// A feature is a part of evaluation that not all versions have.
 type feature uint8
 
 const (

@@ -124,7 +124,6 @@ var intRelations = map[string]func(a, b int64) bool{
 	overloads.GreaterEqualsInt64: func(a, b int64) bool { return a >= b },
 }
 
-// ordering plans <, <=, >, and >= on ints. It returns nil for other operands.
 func ordering(inv *invocation, a, b *code) *code {
 	holds, x, y := intRelations[inv.overload], a.ints(), b.ints()
 	if holds == nil || x == nil || y == nil {

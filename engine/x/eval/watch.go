@@ -9,7 +9,6 @@ import (
 // How it works: each function of a node's code is wrapped by a function that records its result. A
 // parent calls only one function, so each run is recorded once, in the form that the parent uses.
 
-// perNote is the work of recording a value.
 const perNote = 24
 
 // node returns a new number for the node, also if the node is planned again.

@@ -99,7 +99,6 @@ func (f *frame) overwork(why string) {
 
 type canceled struct{}
 
-// runes also adds the work of counting.
 func (f *frame) runes(s string) uint64 {
 	f.work(len(s))
 	return runes(s)

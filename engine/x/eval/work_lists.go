@@ -11,7 +11,7 @@ import (
 // How it works: list functions compare, copy, or sort items. The work of comparing depends on the
 // size of the items with all their contents (textsize.go), the work of copying on their number.
 
-// ordered holds the item types of sort, isSorted, min, and max, as spelled in overload names.
+// ordered holds the item types in the names of list overloads.
 var ordered = []string{"bool", "bytes", "double", "duration", "int", "string", "timestamp", "uint", "google.protobuf.Duration", "google.protobuf.Timestamp"}
 
 func listDemands(add func(demand, string)) {

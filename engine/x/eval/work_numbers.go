@@ -47,7 +47,7 @@ func quantityRead(f *frame, args []ref.Val) {
 	}
 	exponent, err := strconv.ParseInt(s[at+1:], 10, 64)
 	if err != nil {
-		return // not a quantity
+		return
 	}
 	n := math.Abs(float64(exponent))
 	f.workUnits(n * (8 + n/16384))

@@ -94,7 +94,6 @@ func isPricedFirst(overload string) bool {
 	return isSort(overload) || isSortBy(overload)
 }
 
-// itemsOf returns the number of items of argument i, or 0 if it has no size.
 func itemsOf(args []ref.Val, i int) int {
 	if i < len(args) {
 		if s, ok := args[i].(traits.Sizer); ok {

@@ -18,7 +18,6 @@ func textWork(arg int, work, memory float64) demand {
 	}
 }
 
-// textSize returns the number of bytes of argument i, or 0 if it is neither a string nor bytes.
 func textSize(args []ref.Val, i int) int {
 	if i >= len(args) {
 		return 0

@@ -115,7 +115,6 @@ func splitPath(data []byte, atEOF bool) (advance int, token []byte, err error) {
 	return end, data[:end], nil
 }
 
-// closingQuote returns the index of the quote that ends the quoted string at the start of data, or -1.
 func closingQuote(data []byte) int {
 	for i := 1; i < len(data); i++ {
 		if data[i] == '\'' && data[i-1] != '\\' {
@@ -127,7 +126,6 @@ func closingQuote(data []byte) int {
 
 var escape = regexp.MustCompile(`\\.`)
 
-// escapes maps the character after a backslash to the character that both represent.
 var escapes = map[byte]string{'a': "\a", 'b': "\b", 'f': "\f", 'n': "\n", 'r': "\r", 't': "\t", 'v': "\v", '\'': "'", '\\': `\`}
 
 // unquote returns the content of a string in single quotes. The error names the last escape sequence

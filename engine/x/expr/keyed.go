@@ -60,7 +60,7 @@ type KeyedConfig[T any] struct {
 // messages. Expressions with equal keys are compiled once. It is not safe for concurrent use.
 type KeyedCompiler[T any] struct {
 	KeyedConfig[T]
-	scope *celenv.Scope // nil before the first expression
+	scope *celenv.Scope
 	known map[Key]*outcome[T]
 }
 
@@ -157,8 +157,6 @@ func (p Part) String() string {
 	return "rule"
 }
 
-// words holds the type that a part requires, the API server's message for another type, and the prefixes of its
-// other messages.
 type words struct {
 	want                                       *cel.Type
 	compilation, wrongType, plan, fee, untyped string

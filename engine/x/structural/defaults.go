@@ -21,9 +21,8 @@ type Defaulter struct {
 	missing    map[string]*Defaulter
 	// items and additional are the schemas of all other values; nil if they have no defaults.
 	items, additional *Defaulter
-	// standard is the schema's own default, or nil.
-	standard any
-	nullable bool
+	standard          any
+	nullable          bool
 }
 
 // NewDefaulter returns a Defaulter for s, or nil if s has no defaults. Its methods accept a nil receiver.

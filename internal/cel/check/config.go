@@ -25,9 +25,8 @@ type Config struct {
 type Checker struct {
 	functions map[string]*function
 	// spaces holds the first components of qualified function names.
-	spaces    map[string]bool
-	variables map[string]*Variable
-	// dotted is set if a variable has a dot in its name.
+	spaces         map[string]bool
+	variables      map[string]*Variable
 	dotted         bool
 	typeParameters bool
 	states         sync.Pool

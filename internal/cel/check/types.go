@@ -7,7 +7,6 @@ import (
 	celtypes "github.com/google/cel-go/common/types"
 )
 
-// numbered returns a type parameter whose name is n.
 func numbered(n int) *celtypes.Type {
 	if known := numbers(); n < len(known) {
 		return known[n]

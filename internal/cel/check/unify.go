@@ -13,7 +13,6 @@ var plain = [32]bool{
 	celtypes.StringKind: true, celtypes.StructKind: true, celtypes.TimestampKind: true, celtypes.TypeKind: true, celtypes.UintKind: true,
 }
 
-// A binding records the type that a variable had before.
 type binding struct {
 	variable int
 	was      *celtypes.Type
@@ -34,7 +33,7 @@ func (s *state) bind(variable int, t term) {
 	s.bound[variable] = s.renumbered(t)
 }
 
-// undo reverts the bindings of an attempt and removes all but the first variables.
+// undo reverts the bindings of an attempt and removes the variables that it added.
 func (s *state) undo(variables int) {
 	for _, b := range slices.Backward(s.trail) {
 		s.bound[b.variable] = b.was
@@ -53,7 +52,6 @@ func (s *state) renumbered(t term) *celtypes.Type {
 	return withParameters(t.Type, func(p *celtypes.Type) *celtypes.Type { return s.renumbered(term{p, t.base}) })
 }
 
-// resolved returns t with all bound variables replaced by their types.
 func (s *state) resolved(t term) *celtypes.Type { return s.substituted(t, false) }
 
 // substituted is like resolved. If dyn is set, it also replaces unbound variables by dyn.

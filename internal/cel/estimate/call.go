@@ -168,8 +168,7 @@ func perRune(s checker.SizeEstimate) checker.CostEstimate {
 	return s.MultiplyByCostFactor(common.StringTraversalCostFactor)
 }
 
-// perRune is like the function perRune, for standard functions. With nestedSizes, the cost is exact, and it is
-// unbounded if the size is unbounded.
+// With nestedSizes, the cost is exact, and unbounded if the size is unbounded.
 func (o *operands) perRune(s checker.SizeEstimate) checker.CostEstimate {
 	if o.walk.has[nestedSizes] {
 		return dividedBy(s, 10)

@@ -56,7 +56,6 @@ type walk struct {
 	ambiguous bool
 }
 
-// A local is a variable of a macro.
 type local struct {
 	name    string
 	at      destination
@@ -326,7 +325,6 @@ func (w *walk) mapping(e ast.Expr) priced {
 	return x
 }
 
-// literalOf returns the estimate of a list or map, which is measured later.
 func (w *walk) literalOf(cost checker.CostEstimate, parts []ast.Expr) priced {
 	x := priced{cost: cost, parts: make([]operand, 0, len(parts))}
 	for _, part := range parts {

@@ -91,7 +91,6 @@ func (p destination) hasSpareCapacity() bool { return p.steps > 0 && p.steps&(p.
 // overwritten reports whether another use of its variable can change the path.
 func (p destination) overwritten() bool { return p.steps > p.variable && p.inSpareCapacity(p.steps) }
 
-// sized is the declaration of a value that an expression creates.
 type sized struct {
 	max   uint64
 	entry *sized // of each item or value, if known

@@ -84,7 +84,6 @@ func sorted(o *operands) (priced, bool) {
 	return newList(factor, s.Multiply(s), o.target.size.elem)
 }
 
-// comparable holds the types of values that lists can be sorted by.
 var comparable = []*celtypes.Type{
 	celtypes.IntType, celtypes.UintType, celtypes.DoubleType, celtypes.BoolType,
 	celtypes.DurationType, celtypes.TimestampType, celtypes.StringType, celtypes.BytesType,

@@ -196,7 +196,6 @@ func validated(o *operands) (priced, bool) {
 	return priced{cost: perRune(o.argument(0)).MultiplyByCostFactor(pattern)}, true
 }
 
-// fixedEquality holds the library types whose values are compared at a cost of 1.
 var fixedEquality = map[string]bool{
 	kubecel.IPType.TypeName(): true, kubecel.CIDRType.TypeName(): true,
 	kubecel.QuantityType.TypeName(): true, kubecel.SemverType.TypeName(): true,

@@ -18,7 +18,6 @@ type Model struct {
 // A price estimates a call. It returns false if the call has the cost of a standard function.
 type price func(o *operands) (priced, bool)
 
-// A feature is a part of the estimator that not all versions have.
 type feature uint8
 
 const (

@@ -91,7 +91,6 @@ func (w *walk) sizeAt(at destination, t *celtypes.Type) (s size) {
 	return s
 }
 
-// dynamicChild returns the size of the entries of a value of type dyn, or nil if they are not declared.
 func (w *walk) dynamicChild(at destination, d Declaration, step string) *size {
 	if d.Child(step) == nil {
 		return nil

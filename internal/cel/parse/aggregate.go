@@ -83,7 +83,6 @@ func (s *state) mapLiteral() operand {
 	return operand{s.factory.NewMap(id, entries), height}
 }
 
-// entryValue parses the colon and the value of an entry and sets the position of the entry's ID.
 func (s *state) entryValue(id int64) (operand, bool) {
 	s.ranges[id-1] = rangeOf(s.tok)
 	if !s.expect(scan.Colon) {

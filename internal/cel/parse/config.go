@@ -44,7 +44,6 @@ type Parser struct {
 	states    sync.Pool
 }
 
-// A macroKey identifies the calls that a macro replaces.
 type macroKey struct {
 	name string
 	// args is the number of arguments, or varArgs for any number.

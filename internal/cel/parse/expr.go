@@ -7,7 +7,6 @@ import (
 	"github.com/celadon-cel/celadon/internal/cel/scan"
 )
 
-// binary holds the operators of relations, sums, and products with their binding strength.
 var binary = [scan.Percent + 1]struct {
 	name  string
 	binds int

@@ -55,7 +55,6 @@ type path struct {
 	start, ids int32
 }
 
-// reserved reports whether name cannot be the name of a variable or function.
 func reserved(name string) bool {
 	switch name {
 	case "as", "break", "const", "continue", "else", "for", "function", "if", "import", "let", "loop", "package", "namespace", "return", "var", "void", "while":

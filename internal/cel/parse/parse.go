@@ -76,11 +76,9 @@ type state struct {
 	// operands is a stack for lists and arguments, ops a stack for && and ||.
 	operands []ast.Expr
 	ops      []int64
-	// slab is free space for argument lists.
-	slab   []ast.Expr
-	helper helper
-	// flood is set if macros allocated too many IDs.
-	flood bool
+	slab     []ast.Expr
+	helper   helper
+	flood    bool
 	// holes is nil in a strict parse.
 	holes *holes
 }
@@ -112,7 +110,6 @@ func (p *Parser) end(s *state) {
 	}
 }
 
-// maxKept limits the capacity of the slices that a state keeps for reuse.
 const maxKept = 1024
 
 func (s *state) advance() {

@@ -10,8 +10,7 @@ import (
 // A Source is the source of an expression. It behaves like the result of common.NewTextSource, but
 // does not copy the text. It is immutable.
 type Source struct {
-	text string
-	// ascii is set if each character has one byte.
+	text  string
 	ascii bool
 	// lines is the result of LineOffsets. For a text of a single line, the offset is stored in one
 	// to avoid an allocation.

@@ -8,7 +8,6 @@ const (
 	quote
 	single
 	double
-	// name matches the bytes that can continue a name.
 	name = letter | digit
 )
 

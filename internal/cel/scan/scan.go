@@ -161,7 +161,6 @@ func (s *Scanner) lineEnd(i int) int {
 	return i
 }
 
-// at returns the byte at i, or 0 after the end.
 func (s *Scanner) at(i int) byte {
 	if i < len(s.src) {
 		return s.src[i]

@@ -27,7 +27,6 @@ import (
 // ErrTooLarge is returned for a pattern or string that would need too many states.
 var ErrTooLarge = errors.New("pattern too large: use fewer repetitions")
 
-// maxInstructions limits the size of a pattern.
 const maxInstructions = 20_000
 
 // A Language is a set of strings. It is immutable.

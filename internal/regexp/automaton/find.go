@@ -107,10 +107,9 @@ type finder struct {
 	nodes     []searchNode
 	found     Found
 	steps     int
-	// Scratch memory.
-	leaves []truth
-	states []int
-	key    []byte
+	leaves    []truth
+	states    []int
+	key       []byte
 }
 
 func newFinder(l *Language, s Search) *finder {
@@ -245,7 +244,6 @@ func (f *finder) text(at int) string {
 // An alphabet divides the code points into classes that no pattern distinguishes.
 type alphabet []class
 
-// A class is a range of code points and its representative.
 type class struct{ from, to, shown rune }
 
 const (
@@ -303,7 +301,6 @@ func appendFolded(cuts []rune, in *syntax.Inst) []rune {
 	return cuts
 }
 
-// letters returns up to n code points of the class, starting with the representative.
 func (c class) letters(n int) []rune {
 	size := int(c.to - c.from + 1)
 	letters := make([]rune, min(n, size))
@@ -325,7 +322,6 @@ func preferredRune(from, to rune) rune {
 	return from
 }
 
-// rank returns the preference of r. Lower is better.
 func rank(r rune) int {
 	for i, nice := range preferredRanges {
 		if nice[0] <= r && r <= nice[1] {

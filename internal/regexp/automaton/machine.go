@@ -12,7 +12,7 @@ import (
 // boundaries, it also includes the kind of the last code point.
 type machine struct {
 	prog         *syntax.Prog
-	hasAssertion bool // has an anchor or a boundary
+	hasAssertion bool
 	anchored     bool // matches only at the beginning
 	alphabet     alphabet
 

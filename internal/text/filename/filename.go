@@ -17,7 +17,6 @@ import (
 // maxLength limits the length of a name in bytes. Common file systems have this limit.
 const maxLength = 255
 
-// maxShown limits the columns of a name in an error.
 const maxShown = 100
 
 // Join returns the path of the file name in folder. It returns an error if name is empty or too long,

@@ -45,7 +45,6 @@ type edit struct {
 // common start and end are shown as deleted and inserted.
 const maxEdits = 1000
 
-// script returns the edits that change a to b. It follows the search from the end to the start.
 func script(a, b []string) (edits []edit) {
 	front, back := 0, 0
 	for front < min(len(a), len(b)) && a[front] == b[front] {

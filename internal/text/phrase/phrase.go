@@ -9,7 +9,6 @@ import (
 	"strings"
 )
 
-// great is the number from which Number uses scientific notation.
 const great = 1_000_000_000
 
 // Rule returns the name of a rule: its path and its index in x-kubernetes-validations, as in JSON

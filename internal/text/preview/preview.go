@@ -35,7 +35,6 @@ func JSON(v any, n int) string {
 	return Middle(strings.TrimSuffix(b.String(), "\n"), n)
 }
 
-// gap replaces the omitted middle of a text.
 const gap = " … "
 
 // Middle shortens a longer text to n characters by omitting its middle. If n is too small for more,

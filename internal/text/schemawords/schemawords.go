@@ -53,7 +53,6 @@ func joined(by string, parts ...string) string {
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), by)
 }
 
-// ranges are the pairs of bounds, and the nouns for their units.
 var ranges = []struct{ least, most, noun string }{
 	{"minLength", "maxLength", "character"},
 	{"minItems", "maxItems", "item"},

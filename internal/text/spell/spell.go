@@ -55,7 +55,6 @@ func DidYouMean(word string, known []string) string {
 	return "; did you mean " + strings.Join(near, " or ") + "?"
 }
 
-// offered limits the number of names that SuggestOrList lists if none is similar.
 const offered = 5
 
 // SuggestOrList is like DidYouMean, but lists the first known names, sorted, if none is similar.
@@ -79,8 +78,8 @@ func SuggestOrList(word string, known []string) string {
 // letters in longer words.
 func maxDistance(word string) int { return max(1, len([]rune(word))/3) }
 
-// wordDistance returns the distance between word and name, or a number above limit. If one is a prefix of
-// the other, the distance is at most 1; isPrefix is set if name is a prefix, and the distance would be larger otherwise.
+// wordDistance returns the distance between word and name, or a number above limit. isPrefix is set if name is a prefix
+// of word and is nearer for that.
 func wordDistance(word, name string, limit int) (d int, isPrefix bool) {
 	d = max(len(word)-len(name), len(name)-len(word)) / utf8.UTFMax // a lower bound
 	if d <= limit {

@@ -86,7 +86,6 @@ const (
 
 func newState() *state { return &state{} }
 
-// rest is an incomplete character at the end of text.
 func (s *state) append(b, text []byte) (out, rest []byte) {
 	for i := 0; i < len(text); {
 		if n := s.plain(text[i:]); n > 0 {

@@ -2,26 +2,24 @@ package decode
 
 import "bytes"
 
-// A reader reads a text line by line, without comments and empty lines. It moves only forward. After
-// a failure it is at the end of the text, so that all its loops end.
+// A reader reads a text line by line, without comments and empty lines. After a failure it is at the end of the text,
+// so that all its loops end.
 type reader struct {
 	text   []byte
 	at     int // of the next byte to read
 	indent int // of the line, if at is the start of its content; or atEnd
 	depth  int
 	failed bool
-	items  []any  // of the lists that are being read
-	built  []byte // the scalar that is being read
+	items  []any
+	built  []byte
 }
 
 // atEnd is the indent after the last line. It is less than the indent of any line.
 const atEnd = -1
 
-// fast decodes the subset of YAML that is common in Kubernetes: block mappings and lists, flow
-// collections on a single line, plain and quoted scalars, and literal blocks. For anything else,
-// including errors, it returns false, and the library decodes the document from the start. It
-// therefore reports no errors and does not determine which documents are valid. The value does not
-// share memory with text.
+// fast decodes the subset of YAML that is common in Kubernetes: block mappings and lists, flow collections on a single
+// line, plain and quoted scalars, and literal blocks. For anything else, including errors, it returns false, and the
+// library decodes the document from the start. The value does not share memory with text.
 func (r *reader) fast(text []byte) (v any, ok bool) {
 	if !simple(text) {
 		return nil, false
@@ -119,7 +117,6 @@ func (r *reader) endLine(i int) {
 
 func (r *reader) isItem() bool { return r.text[r.at] == '-' && r.spaceAt(r.at+1) }
 
-// maxDepth is the maximum number of lists and mappings around a value.
 const maxDepth = 100
 
 // enter counts a list or a mapping, or any value in brackets. It reports false if there are too many.
@@ -176,7 +173,6 @@ func (r *reader) item(indent int) any {
 	return r.scalar(indent)
 }
 
-// isBelow reports whether the line has no more content.
 func (r *reader) isBelow() bool {
 	return r.at == len(r.text) || r.text[r.at] == '\n' || r.text[r.at] == '#'
 }

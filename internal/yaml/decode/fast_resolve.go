@@ -77,7 +77,6 @@ func wordValue(s []byte) (v any, ok bool) {
 // maxDigits is the number of digits that always fit in an int64.
 const maxDigits = 18
 
-// Most are decimal integers, or strings such as 10s.
 func (r *reader) number(s []byte) any {
 	digits := s
 	if s[0] == '-' {
@@ -129,7 +128,6 @@ func (r *reader) unusualNumber(s string) any {
 	return v
 }
 
-// isFloat reports whether s has the form of a decimal number.
 func isFloat(s string) bool {
 	i := 0
 	digits := func() (n int) {

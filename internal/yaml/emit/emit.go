@@ -118,7 +118,6 @@ func appendFlow(out []byte, v any) (_ []byte, err error) {
 	return appendScalar(out, v)
 }
 
-// appendScalar appends a scalar as JSON that is also YAML.
 func appendScalar(out []byte, v any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

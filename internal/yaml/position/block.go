@@ -2,7 +2,6 @@ package position
 
 import "strings"
 
-// A blockHeader is the header of a block scalar, which follows "|" or ">".
 type blockHeader struct {
 	chomp  byte // '-', '+' or 0
 	indent int  // 0 if detected from the text

@@ -73,7 +73,6 @@ func (d *Document) Edit(changes ...Change) ([]byte, error) {
 	return text, nil
 }
 
-// A splice replaces text[start:end].
 type splice struct {
 	start, end int
 	text       string
@@ -92,7 +91,6 @@ func (s nestedSplice) order(other nestedSplice) int {
 	return cmp.Or(s.start-other.start, min(s.end-s.start, 1)-min(other.end-other.start, 1), other.depth-s.depth)
 }
 
-// A plan collects the effects of changes on the text and on its tree.
 type plan struct {
 	*writer
 	splices []nestedSplice

@@ -167,7 +167,6 @@ func (n *Node) own(name string) int {
 	return -1
 }
 
-// merge returns the index of the last merge key of a mapping, or -1.
 func (n *Node) merge() int {
 	if i := n.own("<<"); i >= 0 && n.Keys[i].IsMerge() {
 		return i

@@ -16,7 +16,7 @@ type Document struct {
 
 	text   string
 	json   bool
-	broken error // the parser's error
+	broken error
 	lines  []int // offset of each line
 	marks  []int // characters before each multiple of marked
 }

@@ -11,7 +11,6 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// A writer formats values in the style of the document.
 type writer struct {
 	d      *Document
 	eol    string
@@ -75,7 +74,6 @@ func (n *Node) inOrder() bool {
 	return n.Kind == Mapping && slices.IsSortedFunc(n.Keys, func(a, b *Node) int { return strings.Compare(a.Value, b.Value) })
 }
 
-// A blockContext is the position in a block collection where a value is written.
 type blockContext struct {
 	dash bool  // after a dash, otherwise after a key
 	free bool  // nothing follows on the line
