@@ -144,11 +144,11 @@ func (r *Root) of(t *cel.Type) *cel.Type {
 // names contain ownName, so they differ from all other type names, and no expression can write
 // them.
 type typeTable struct {
-	celtypes.Provider // for all other types
-	keywords          bool
-	roots             map[*types.Decl]*cel.Type
-	objects           map[string]object // by type name
-	declared          []*kubecel.DeclType
+	celtypes.Provider
+	keywords bool
+	roots    map[*types.Decl]*cel.Type
+	objects  map[string]object // by type name
+	declared []*kubecel.DeclType
 }
 
 type object struct {

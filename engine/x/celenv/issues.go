@@ -46,7 +46,7 @@ func (e *IssuesError) Offset(i int) int {
 	return max(0, int(offset))
 }
 
-// Error returns the API server's error text.
+// Error returns the errors with their snippets in the API server's form.
 func (e *IssuesError) Error() string { return e.text }
 
 // Place returns the line and column of the first error, counted from 1, and a snippet: the line,

@@ -59,7 +59,6 @@ func (k *knownParser) qualify(env *cel.Env, parsed *cel.Ast, src string) *cel.As
 	return parsed
 }
 
-// optionalTypes is the library that adds syntax for optionals.
 const optionalTypes = "cel.lib.optional"
 
 // parsers caches the parsers of all environments until the process exits. There are few, because

@@ -25,8 +25,8 @@ var (
 	_ traits.Zeroer = (*ObjectValue)(nil)
 )
 
-// Field selects a field like the server: from the object as a JSON value. An absent field is null.
-// Field returns an error if the object cannot be converted to JSON.
+// Field selects a field like the server: from the object's Go value. An absent field is null. Field returns an error if
+// a map in the object has a key that is not a string.
 func (v *ObjectValue) Field(name string) (field ref.Val, present bool, err error) {
 	fields, err := v.native()
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 )
 
 // Check parses and checks src in an environment returned by For or Compile, like env.Compile. Unlike env.Compile, it
-// rejects expressions that are too complex, and it hides huge patterns from the validators, which would compile them
-// to millions of states. The error is a *ComplexError, an *IssuesError, an UntypedError, or a *PanicError.
+// rejects expressions that are too complex, and it hides huge patterns from the validators, which would compile them.
+// The error is a *ComplexError, an *IssuesError, an UntypedError, or a *PanicError.
 func Check(env *cel.Env, src string) (*cel.Ast, error) {
 	parsed, err := Parse(env, src)
 	if err != nil {

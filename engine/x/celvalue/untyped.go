@@ -232,8 +232,8 @@ func (iteratorValue) Equal(ref.Val) ref.Val          { return celtypes.NewErr("n
 func (iteratorValue) Type() ref.Type                 { return celtypes.IteratorType }
 func (iteratorValue) Value() any                     { return nil }
 
-// A sumValue is the sum of two lists. Unlike for other lists, Value returns the values of the
-// items, not the items. They are computed once, because sums can share items many times.
+// A sumValue is the sum of two lists. Value returns the values of the items. They are computed once, because sums can
+// share items many times.
 type sumValue struct {
 	traits.Lister
 	values atomic.Pointer[[]any]

@@ -8,7 +8,6 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// everything holds values of each JSON kind, including unusual ones.
 var everything = []string{
 	`null`, `true`, `false`, `0`, `-5`, `9223372036854775807`, `9223372036854775808`, `1.0`, `1.5`, `1e3`, `""`, `a`, `"12"`, `"null"`,
 	`[]`, `[a, b]`, `[1, 2]`, `[null]`, `[[a]]`, `[{}]`, `{}`, `{a: b}`, `{a: null}`, `{a: {b: c}}`, `{a: 1, b: [x]}`,

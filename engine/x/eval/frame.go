@@ -76,7 +76,7 @@ type slot struct {
 	raw  any
 	text string
 	num  int64
-	val  ref.Val // boxed value; for a raw value, created on demand
+	val  ref.Val
 }
 
 // costLimitExceeded is the panic value when the cost limit is exceeded. Unlike an error, it cannot

@@ -50,7 +50,6 @@ func callMayPanic(checked *ast.AST, e ast.Expr, mayBeUnhashable bool) bool {
 	})
 }
 
-// makesUnhashable reports whether the expression itself may make an unhashable value of type dyn.
 func makesUnhashable(checked *ast.AST) (makes bool) {
 	ast.PreOrderVisit(checked.Expr(), ast.NewExprVisitor(func(e ast.Expr) {
 		switch e.Kind() {

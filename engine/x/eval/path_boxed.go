@@ -57,8 +57,8 @@ func (m *semantics) unwrap() func(*celtypes.Optional) ref.Val {
 type boxedStep struct {
 	key            valFunc
 	optional, test bool
-	field          string // the selected field, if the variable is a celenv.ObjectValue
-	name           string // the key if it is constant, or ""
+	field          string // the selected field, if the operand is a celenv.ObjectValue
+	name           string // the key if it is a constant string, or ""
 }
 
 func boxedSteps(qualifiers []qualifier) []boxedStep {

@@ -29,8 +29,8 @@ type Planner struct {
 	regexps map[string]*regexcost.Pattern
 	states  int
 	missing map[celtypes.String]*celtypes.Err
-	unbound map[string]*celtypes.Err // by name of the root
-	version types.Version            // for roots without a declaration
+	unbound map[string]*celtypes.Err
+	version types.Version // for roots without a declaration
 }
 
 // NewPlanner returns a planner for the environment.
@@ -183,11 +183,10 @@ func (p *Planner) absent(root string) *celtypes.Err {
 	return err
 }
 
-// How it works: the API server turns a panic of an evaluation into an error of the rule, with the
-// prefix "internal error: ". So it rejects some objects because of a defect in cel-go or in the
-// Kubernetes libraries, and Celadon must reject them too. But a defect in Celadon must not become a
-// verdict. So only the panics listed below are errors of the rule; a test shows that upstream's own
-// evaluation has each of them. Any other panic is an *InternalError.
+// How it works: the API server turns a panic of an evaluation into an error of the rule, with the prefix "internal
+// error: ". So it rejects some objects because of a defect in cel-go or in the Kubernetes libraries, and Celadon must
+// reject them too. But a defect in Celadon must not become a verdict. So only the panics listed below are errors of the
+// rule, and upstream's own evaluation has them as well. Any other panic is an *InternalError.
 
 // InternalError means that an evaluation has no outcome because of a bug in Celadon. Callers must
 // return it as an error, not as a verdict.

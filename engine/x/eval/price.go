@@ -122,7 +122,6 @@ func ipPrice(overload string, args []ref.Val, _ ref.Val) uint64 {
 	return scaled(flatSize(args[0]), 1)
 }
 
-// containedPrice returns the cost of functions that compare an address or range with a range.
 // ofString is the overload that also parses the address.
 func containedPrice(ofString string, masks bool) price {
 	return func(overload string, args []ref.Val, _ ref.Val) uint64 {

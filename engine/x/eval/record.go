@@ -55,7 +55,6 @@ type recording struct {
 	bodies   []*body
 }
 
-// A body is the part of a macro that runs once per element.
 type body struct {
 	number        int
 	vars          []namedValue
@@ -101,8 +100,8 @@ type recordCopy struct {
 	turns []turn
 }
 
-// Value returns the value of the node with that ID, which may be an error. It returns nil for
-// constants and for a node that did not run.
+// Value returns the value of the node with that ID, which may be an error. It returns nil if no value was recorded, as
+// for constants and for nodes that did not run.
 func (r *Record) Value(id int64) ref.Val {
 	n, ok := r.plan.numbers[id]
 	if !ok || !r.nodes[n].ran {

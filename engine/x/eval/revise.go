@@ -60,8 +60,8 @@ var intDurationErrors = minors.Texts{
 	{In: minors.Since(37), Text: "no such overload: duration(int)"},
 }
 
-// PlanError returns an error of the linked planner, which evaluates conversions of constants, as
-// Kubernetes 1.minor words it.
+// PlanError returns err, an error of the linked planner, as Kubernetes 1.minor words it. The planner evaluates
+// conversions of constants.
 func PlanError(err error, minor int) error {
 	for _, form := range intDurationErrors {
 		if err.Error() == form.Text {

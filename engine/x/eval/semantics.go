@@ -13,10 +13,9 @@ import (
 // errorsEnd are checked at run time.
 
 type semantics struct {
-	minor  int
-	has    [features]bool
-	prices map[string]price
-	// revised holds the functions whose results differ from the linked functions, by name.
+	minor   int
+	has     [features]bool
+	prices  map[string]price
 	revised map[string]revisedFunction
 	sizeOf  func(ref.Val) uint64
 }

@@ -37,7 +37,6 @@ properties:
   nested: {type: object, properties: {in: {type: object, x-kubernetes-preserve-unknown-fields: true, properties: {k: {type: string}}}}}
 `
 
-// unnamedValues have zero, one, or several undeclared fields, at the root and below.
 var unnamedValues = []string{
 	`{}`, `{b: 1}`, `{b: 1, c: 2}`, `{u: 3}`, `{u: 3, w: 4}`,
 	`{b: 1, c: 2, u: 3}`, `{b: 1, c: 2, u: 3, w: 4}`, `{b: x, u: {v: [1]}}`, `{a-b: x, "n": null, u: null}`,
@@ -69,7 +68,6 @@ var unnamedMacros = []string{
 	`optional.ofNonZeroValue(MAP).hasValue()`, `string(MAP)`, `MAP + MAP`, `MAP < MAP`, `MAP.matches('x')`, `[MAP].sort()`, `[1].sortBy(x, MAP)`, `[MAP].flatten()`, `[?optional.of(MAP)]`, `google.protobuf.Struct{fields: MAP}`, `google.protobuf.Value{struct_value: MAP}`,
 }
 
-// unnamedMaps holds expressions for MAP.
 var unnamedMaps = []string{
 	`dyn(self)`, `dyn(self.free)`, `dyn(self.map)`, `dyn(self.list[1])`, `dyn(self.list[2])`, `dyn(self.keyed[0])`, `dyn(self.objects.a)`, `dyn(self.objects)`,
 	`dyn(self.embedded)`, `dyn(self.embedded.metadata)`, `dyn(self.embedded.spec)`, `dyn(self.nested)`, `dyn(self.nested.in)`, `dyn(self).nested.in`, `dyn(self).hidden`, `dyn(oldSelf)`,

@@ -39,8 +39,6 @@ const (
 	rootForm               // a root of the activation; slot is its index
 )
 
-// named resolves an identifier, or a selection that the checker resolved like an identifier, to a
-// constant or a variable.
 func (p *planner) named(id int64, r *ast.ReferenceInfo) (ref.Val, *variable, error) {
 	if r.Value != nil {
 		return r.Value, nil, nil

@@ -18,7 +18,6 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// recorded holds the minor versions whose outcomes are in testdata/versions.yaml.
 var recorded = []int{28, 31, 32, 36, 37}
 
 // A versionCase is a rule and its outcomes. An outcome holds for the minor versions from its own

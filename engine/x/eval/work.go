@@ -149,7 +149,7 @@ const perFormatted = 10
 // constant patterns are counted when they are planned, without compiling a pattern that has too
 // many. Other patterns are counted at run time.
 
-// keptStates limits the total states of all constant patterns in an environment's rules.
+// keptStates limits the total states of the patterns that a Planner keeps compiled.
 const keptStates = 500_000
 
 var tooManyStates = fmt.Sprintf("the pattern has more than %d states, or all patterns together more than %d", regexcost.MaxStates, keptStates)
@@ -175,7 +175,6 @@ func (f *frame) matchAll(p *regexcost.Pattern, s string, n int64) {
 	f.workUnits(times * float64(len(s)) / 2 * float64(p.PerByte()))
 }
 
-// The work of compiling depends on the pattern's length, its Unicode classes, and its states.
 const (
 	perPatternByte  = 300
 	perClass        = 20_000

@@ -44,7 +44,6 @@ func demandsOf(inv *invocation) (all []demand) {
 	return all
 }
 
-// addWork adds the work of a call and of counting the characters of its strings for its cost.
 func (b *binding) addWork(f *frame, args []ref.Val) {
 	for _, arg := range args {
 		switch arg := arg.(type) {

@@ -103,7 +103,6 @@ func divided(f *frame, args []ref.Val) {
 	f.make(perItem * float64(parts+1))
 }
 
-// formatted adds the work of printing the arguments, and numbers with the precision in the format.
 func formatted(f *frame, args []ref.Val) {
 	format := textOf(args, 0)
 	size := float64(len(format))

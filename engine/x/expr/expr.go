@@ -49,7 +49,7 @@ func (x *Expr) Forget() { x.checked = nil }
 // Source returns the source of the expression.
 func (x *Expr) Source() string { return x.src }
 
-// AST returns the checked expression. It returns nil after Forgetand for the result of Overworked.
+// AST returns the checked expression. It returns nil after Forget and for the result of Overworked.
 func (x *Expr) AST() *cel.Ast { return x.checked }
 
 // Type returns the type of the expression's value. Do not call it if AST returns nil.

@@ -38,7 +38,6 @@ func compareEncoded(t *testing.T, name string, s *props) {
 	}
 }
 
-// variants returns values of a type: zero, empty, and with one zero element, at several levels.
 func variants(of reflect.Type, depth int) []reflect.Value {
 	list := []reflect.Value{reflect.Zero(of)}
 	inner := func(elem reflect.Type) []reflect.Value {

@@ -17,11 +17,11 @@ func (m *Model) Of(checked *ast.AST, root Declaration) checker.CostEstimate {
 	return x.cost
 }
 
-// Measure returns the estimate for an expression, and the declaration of its value, or nil if the size
-// of the value is not known. roots returns the declaration of a variable, or nil if nothing is declared.
+// Measure returns the estimate for an expression, and the declaration of its value, or nil if its size is not known or
+// not bounded. roots returns the declaration of a variable, or nil if nothing is declared.
 //
-// Unlike in estimates of rules, a scalar that is converted to a string has a maximum length. No API server
-// makes estimates of other expressions.
+// Unlike in estimates of rules, a scalar that is converted to a string has a maximum length. No API server makes
+// estimates of other expressions.
 func (m *Model) Measure(checked *ast.AST, roots func(variable string) Declaration) (checker.CostEstimate, Declaration) {
 	w, x := m.walk(walk{checked: checked, roots: roots, shortTexts: true})
 	w.measure(&x, checked.Expr())

@@ -16,7 +16,7 @@ type Declaration interface {
 type destination struct {
 	// steps is the number of names in the path, or 0 without a path.
 	steps int
-	// decl is the declaration, or nil if nothing is declared. It is not set in a literal walk.
+	// decl is the declaration, or nil if nothing is declared. It is not used in a literal walk.
 	decl Declaration
 	// variable is the number of steps of the macro variable with which the path begins, or 0 if it
 	// does not begin with a macro variable.

@@ -5,10 +5,8 @@
 //	est := estimate.For(31).Of(checked.NativeRep(), declaration)
 package estimate
 
-// How it works: one walk over the tree returns, for each expression, its cost and the data that the
-// parent needs: its size, the sizes of its entries, and its path. checker.Cost of cel-go stores
-// these in maps by expression and looks up the declaration of each path from the root. This takes
-// most of its time.
+// How it works: one walk over the tree returns, for each expression, its cost and the data that the parent needs: its
+// size, the sizes of its entries, and its path. checker.Cost of cel-go stores these in maps by expression and looks up
+// the declaration of each path from the root.
 //
-// All versions share the walk. Where they differ, it reads a feature or a table of the Model; see
-// model.go.
+// All versions share the walk. Where they differ, it reads a feature or a table of the Model; see model.go.

@@ -60,8 +60,6 @@ var featureMinors = [features]minors.Range{
 	emptyMessages:      minors.Until(31), // cel-go 0.20.0, checker/cost.go, ComputedSize
 }
 
-// first and last bound the minor versions that have a model. Older versions use the first model and
-// newer versions use the last.
 const first, last = minors.Oldest, minors.Last
 
 // models holds a model for each version. Versions that estimate alike share theirs.

@@ -10,7 +10,6 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// levels is the depth of nested objects.
 const levels = 7
 
 // nest returns the schema of an object with scalars, lists, and maps that contains the next level

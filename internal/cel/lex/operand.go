@@ -20,7 +20,7 @@ func Operand(tokens []Token, last int) int {
 		if i == 0 || tokens[i-1].Text != "." && tokens[i-1].Text != ".?" {
 			return i
 		}
-		i-- // the dot
+		i--
 	}
 	return -1
 }

@@ -1,8 +1,8 @@
 // Package parse parses CEL expressions like cel-go's parser, but many times faster.
 //
-// For each expression that cel-go accepts, Parser.Parse returns the same tree, IDs, and
-// positions. For any other expression it returns an error without details; run cel-go's parser to
-// get the error messages. Parser.Tolerant returns a tree for any text, for use in editors.
+// For each expression that cel-go accepts, Parser.Parse returns the same tree, IDs, and positions, or ErrFlood. For any
+// other expression it returns an error without details; run cel-go's parser to get the error messages. Parser.Tolerant
+// returns a tree for any text, for use in editors.
 package parse
 
 // How it works: the parser uses recursive descent with one token of lookahead, on the tokens of

@@ -45,7 +45,6 @@ func (s *state) conditional() operand {
 	return s.choice(test)
 }
 
-// choice parses the rest of a ? b : c, starting at the question mark.
 func (s *state) choice(test operand) operand {
 	id := s.id(s.tok)
 	s.advance()

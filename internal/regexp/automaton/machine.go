@@ -29,7 +29,7 @@ type machine struct {
 
 type state struct {
 	pcs     []uint32 // sorted, before following empty instructions
-	last    rune     // -1 at the beginning
+	last    rune     // -1 at the beginning; always 0 if hasAssertion is not set
 	known   truth
 	next    []int // by class; 0 if not computed, otherwise the state plus 1
 	atEnd   bool  // whether the pattern matches if the text ends here

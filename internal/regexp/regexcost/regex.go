@@ -112,8 +112,8 @@ func (p *Pattern) PerByte() int {
 	return n
 }
 
-// Rescans reports whether finding a match can require reading the text to its end, so that finding
-// all matches takes quadratic time.
+// Rescans reports whether finding all matches may take quadratic time, because finding one match can require reading
+// the text to its end.
 func (p *Pattern) Rescans() bool {
 	_, yes := p.measured()
 	return yes

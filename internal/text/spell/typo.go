@@ -6,7 +6,6 @@ import (
 	"github.com/celadon-cel/celadon/internal/regexp/lazy"
 )
 
-// parts matches the words and numbers of a name in camel case.
 var parts = lazy.New(`[A-Z]+[a-z]*|[a-z]+|[0-9]+`)
 
 // minTypo is the minimum length of a word that IsTypo treats as misspelled. In shorter words, a change of one

@@ -189,7 +189,7 @@ func (r *reader) below(indent int, ofKey bool) any {
 	return nil
 }
 
-// The first key was read.
+// key is the first key, which was already read.
 func (r *reader) mapping(indent int, key string) any {
 	if !r.enter() {
 		return r.fail()

@@ -29,8 +29,7 @@ func (e *UnquotedError) Unwrap() error { return e.Err }
 // expressionLine matches a line with the expression of a rule or policy: its indentation, key, and value.
 var expressionLine = regexp.MustCompile(`^([ \t]*(?:- +)*)((?:rule|messageExpression|expression|valueExpression):[ \t]+)(.*?)[ \t]*\r?$`)
 
-// unquoted returns err with the expression that has to be quoted, or err itself if text is still not
-// valid YAML with all such expressions in quotes.
+// unquoted returns err with the expression that has to be quoted, or err itself if quoting does not help.
 func unquoted(text []byte, err error) error {
 	var out bytes.Buffer
 	var first *UnquotedError

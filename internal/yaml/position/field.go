@@ -65,7 +65,7 @@ func (f *follower) follow(n *Node, rest string) {
 	}
 }
 
-// A name ends at the end of text or where stop returns true.
+// A name ends where stop returns true. If skip is 0, it can also end at the end of text.
 func (f *follower) names(n *Node, text string, stop func(i int) bool, skip int) {
 	for end := 0; end <= len(text) && f.left > 0; end++ {
 		if end < len(text) && !stop(end) || end == len(text) && skip > 0 {
