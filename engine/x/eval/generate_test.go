@@ -123,7 +123,7 @@ func (g *generator) scalar(d *types.Decl) any {
 	return g.text()
 }
 
-// changed returns a value that mostly equals v.
+// changed returns v, a variant of v, or another value.
 func (g *generator) changed(v any, d *types.Decl) any {
 	switch g.rand.IntN(4) {
 	case 0:

@@ -119,7 +119,7 @@ func (s *state) qualified(e ast.Expr) (v *Variable, hidden bool) {
 	return s.global(strings.TrimPrefix(name, ".")), hidden
 }
 
-// ok is false if e contains anything but field selections.
+// firstName returns a for a.b.c. ok is false if e does not have this form.
 func firstName(e ast.Expr) (name string, ok bool) {
 	for e.Kind() == ast.SelectKind {
 		sel := e.AsSelect()

@@ -73,8 +73,8 @@ func withoutQuotes(value string) string {
 }
 
 // Misread returns the expression in line, the key and value of a rule, and the line with the expression in quotes.
-// reason describes how YAML misreads the expression without an error: as a tag, or only up to a comment. It is ""
-// if YAML reads the line as written.
+// reason describes how YAML misreads the expression without an error: as a tag, or only up to a comment. Otherwise, it
+// is "".
 func Misread(line string) (expression, quoted, reason string) {
 	m := expressionLine.FindStringSubmatch(line)
 	if m == nil || m[3] == "" || strings.ContainsRune(`"'|>`, rune(m[3][0])) {
