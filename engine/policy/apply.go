@@ -18,23 +18,21 @@ import (
 	"github.com/celadon-cel/celadon/internal/minors"
 )
 
-// duplicatesAllowed are the versions that accept objects with several items of a list that have the same
-// key. Other versions fail.
+// duplicatesAllowed are the versions that accept objects with several items of a list that have the same key.
 var duplicatesAllowed = minors.Since(35) // k8s.io/apiserver 0.35, plugin/policy/mutating/patch/smd.go
 
 // maxKeyed limits the items of a list that is merged by key, because merging can take quadratic time.
 const maxKeyed = 20_000
 
-// A MergeSchema describes how an ApplyConfiguration patch merges with objects of a kind: which fields
-// exist, and which lists and maps are merged by key or replaced as a whole. It is immutable and safe for
+// A MergeSchema describes how an ApplyConfiguration patch merges with objects of a kind. It is immutable and safe for
 // concurrent use.
 type MergeSchema struct {
 	typed  typed.ParseableType
 	strict bool
 }
 
-// Strict returns the merge schema of a kind that the API server defines in Go. A JSON patch of such a kind fails if it
-// adds a field that the schema does not declare.
+// Strict returns m for a kind that the API server defines in Go: a JSON patch fails if the patched object has a field
+// that m does not declare.
 func (m *MergeSchema) Strict() *MergeSchema { return &MergeSchema{m.typed, true} }
 
 // NewMergeSchema returns the merge schema of a kind with the given schema. s describes the whole object,
@@ -43,13 +41,11 @@ func NewMergeSchema(s *structural.Structural) *MergeSchema {
 	return &MergeSchema{typed: mergeschema.Of(s)}
 }
 
-// An undecidedError is returned instead of a result that is not known.
 type undecidedError struct{ reason string }
 
 func (e *undecidedError) Error() string { return e.reason }
 
-// apply merges patch into object, which has the given kind and is not modified. The result shares memory
-// with object. An error of spend, which is called with the work, ends it.
+// apply merges patch into object without modifying it. The result may share memory with object.
 func (m *MergeSchema) apply(
 	object map[string]any, patch *celenv.ObjectValue, kind apischema.GroupVersionKind, minor int, spend spendFunc,
 ) (map[string]any, error) {
@@ -113,7 +109,7 @@ func (m *MergeSchema) merge(
 // maxUnknown is the number of unknown fields that the server's decoder reports.
 const maxUnknown = 100 // sigs.k8s.io/json, kubernetes_patch.go
 
-// checkFields returns the server's error if a strict schema does not declare a field of the object. m may be nil.
+// checkFields returns the server's error for undeclared fields if m is strict. m may be nil.
 func (m *MergeSchema) checkFields(object map[string]any) error {
 	if m == nil || !m.strict {
 		return nil
@@ -125,21 +121,18 @@ func (m *MergeSchema) checkFields(object map[string]any) error {
 	return apierrors.NewInternalError(fmt.Errorf("strict decoding error: %s", strings.Join(w.unknown, ", ")))
 }
 
-// A mergeWalk finds values that cannot be merged, and unknown fields.
 type mergeWalk struct {
 	schema  *schema.Schema
 	indexed bool // paths have the indexes of items
 	// atomic holds the paths of lists and maps in the patch that would be replaced as a whole.
-	atomic []string
-	// unknown holds an error for each field that is not declared.
+	atomic  []string
 	unknown []string
-	// tooLong is the path of a list with more than maxKeyed items.
+	// tooLong is the path of a list that has too many items to merge by key, or "".
 	tooLong string
 	work    uint64 // of merging
 }
 
-// value visits v, which is at path. Values in additional properties are not searched for atomic lists and
-// maps, like in the server.
+// Like the server, value does not look for atomic lists and maps in additional properties.
 func (w *mergeWalk) value(t schema.TypeRef, v any, path string, patch bool) {
 	w.work += mergeWork
 	atom, _ := w.schema.Resolve(t)
@@ -188,8 +181,8 @@ func (w *mergeWalk) items(list *schema.List, items []any, path string, patch boo
 	}
 }
 
-// sortedErrors returns the errors of a value that does not fit its type. The library reports errors of fields
-// in random order and ends a map at the first undeclared field, so this repeats it in the order of names.
+// sortedErrors returns the errors of a value that does not fit its type. The library reports errors of fields in
+// random order and ends a map at the first undeclared field, so this repeats it in the order of names.
 func (m *MergeSchema) sortedErrors(t schema.TypeRef, v any, path string, options []typed.ValidationOptions) typed.ValidationErrors {
 	var found typed.ValidationErrors
 	atom, _ := m.typed.Schema.Resolve(t)
@@ -214,7 +207,6 @@ func (m *MergeSchema) sortedErrors(t schema.TypeRef, v any, path string, options
 	return found
 }
 
-// convert returns v as a value of the schema, or the errors of its fields in a fixed order.
 func (m *MergeSchema) convert(v any, options ...typed.ValidationOptions) (*typed.TypedValue, error) {
 	out, err := m.typed.FromUnstructured(v, options...)
 	if err == nil {

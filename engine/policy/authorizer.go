@@ -18,7 +18,7 @@ import (
 type Access struct {
 	User User
 	Verb string
-	// Path is the path of a request without resource. The other fields are then empty.
+	// Path is the path of a request without resource. The fields below it are then empty.
 	Path                                          string
 	Group, Resource, Subresource, Namespace, Name string
 }
@@ -33,17 +33,17 @@ func (a *Access) reason() string {
 
 // An Authorization is the decision about an Access.
 type Authorization struct {
-	// Known is false if the decision is not known. The result of the policy is then undecided.
+	// Known is false if the decision is not known. The result of an expression that checks the access is then not
+	// known.
 	Known   bool
 	Allowed bool
 	// Reason is the result of reason() in expressions.
 	Reason string
 }
 
-// An authority implements authorizer.Authorizer for the expressions of a run.
 type authority struct {
 	decide func(Access) Authorization
-	// unknown is set to an access whose decision is not known.
+	// unknown is an access whose decision is not known, or nil.
 	unknown *Access
 }
 
@@ -81,7 +81,6 @@ func (a *authority) values(req *Request) (all, resource ref.Val) {
 	return kubecel.NewAuthorizerVal(info, a), kubecel.NewResourceAuthorizerVal(info, a, requested{req})
 }
 
-// requested implements kubecel.Resource.
 type requested struct{ req *Request }
 
 func (r requested) GetName() string                          { return r.req.Name }

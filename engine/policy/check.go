@@ -47,8 +47,7 @@ func (b *policyBase) check(report reporter) {
 	checkConditions(b.MatchConditions, "spec.", report)
 }
 
-// checkOneOf reports whether a value is one of those that the server accepts, or is absent and not required. Otherwise it
-// reports the value.
+// checkOneOf reports whether got is in want, or is nil and not required. Otherwise it calls report.
 func checkOneOf[T ~string](got *T, path string, required bool, report reporter, want ...T) bool {
 	names := make([]string, len(want))
 	for i, name := range want {
@@ -65,11 +64,9 @@ func checkOneOf[T ~string](got *T, path string, required bool, report reporter, 
 	return false
 }
 
-// identifier matches the names that expressions can select.
 var identifier = lazy.New(`^[_a-zA-Z][_a-zA-Z0-9]*$`)
 
-// checkVariables reports invalid variables. The server accepts several variables with the same name;
-// the last has effect.
+// checkVariables accepts several variables with the same name, like the server; the last takes effect.
 func checkVariables(list []matchCondition, report reporter) {
 	for i, v := range list {
 		path := fmt.Sprintf("spec.variables[%d]", i)

@@ -28,24 +28,23 @@ const (
 	partCount
 )
 
-// partNames holds the names of parts in Expression.
 var partNames = [partCount]string{
 	partVariable: PartVariable, partCondition: PartCondition, partValidation: PartValidation, partMessage: PartMessage, partAnnotation: PartAnnotation,
 	partMutation: PartMutation,
 }
 
-// A source is an expression in a document, with its path and its index in the list of its part.
+// A source is an expression in a document. index is its index in the list of its part.
 type source struct {
 	part       part
 	index      int
 	path, text string
 	name       string    // of a variable or matchCondition, or the key of an audit annotation
 	patch      PatchType // of a mutation
-	// message and reason are those of a validation, with the server's defaults.
+	// message and reason belong to a validation and include the server's defaults.
 	message, reason string
 }
 
-// types returns the types that the expression may have, or nil for any type.
+// types returns nil if any type is allowed.
 func (s *source) types() []*cel.Type {
 	switch s.part {
 	case partCondition, partValidation:
@@ -63,7 +62,7 @@ func (s *source) types() []*cel.Type {
 	return nil
 }
 
-// A body holds the expressions of a policy or webhook, in the order in which they are compiled.
+// A body holds the expressions of a document, in the order in which they are compiled.
 type body struct {
 	sources             []source
 	hasParams, isPolicy bool
@@ -75,7 +74,7 @@ func (b *body) add(of part, index int, path, text string) *source {
 	return &b.sources[len(b.sources)-1]
 }
 
-// addConditions adds matchConditions. path is the path of their parent with a dot.
+// addConditions adds the matchConditions of the object at path, which ends with a dot.
 func (b *body) addConditions(path string, list []matchCondition) {
 	for i, m := range list {
 		b.add(partCondition, i, fmt.Sprintf("%smatchConditions[%d].expression", path, i), m.Expression).name = m.Name
@@ -125,8 +124,8 @@ func (d *mutatingDocument) body() body {
 	return b
 }
 
-// bodyOf returns the expressions of a policy, or of the webhooks of a configuration. With an error, it returns those that it
-// could decode.
+// bodyOf returns the expressions of a policy or webhook configuration. With an error, it returns those that it could
+// decode.
 func bodyOf(document map[string]any) (b body, err error) {
 	if p := newDocument(textOf(document, "kind")); p != nil {
 		err = decode(document, p)
@@ -144,24 +143,23 @@ func bodyOf(document map[string]any) (b body, err error) {
 type expression struct {
 	source
 	program *eval.Program // nil if failure is set
-	// failure is the server's error if the expression does not compile.
+	// failure is the server's error for an invalid expression, or "".
 	failure string
 	checked *cel.Ast // nil if it is invalid, or in a trimmed program
-	// observer, if not nil, observes the evaluations.
+	// observer may be nil.
 	observer ExpressionObserver
 }
 
-// An expressionReport is called for an invalid expression. offset is the position of the mistake in
-// code points, or 0.
+// An expressionReport is called for an invalid expression. offset is in code points, or 0 if it is not known.
 type expressionReport func(path, detail string, offset int)
 
-// A compiler compiles the expressions of a policy or webhook. Users of a compiled program lock it.
+// A compiler compiles the expressions of a program. Users of a compiled program lock it.
 type compiler struct {
 	sync.Mutex
 	settings  settings
 	scope     *celenv.Scope
 	planner   *eval.Planner
-	mutations *compiler // of mutations, which know the types of patches; nil without mutations
+	mutations *compiler // for mutations, whose scope has the types of patches; nil without mutations
 }
 
 func newCompiler(s settings) (*compiler, error) {
@@ -178,7 +176,7 @@ type program struct {
 	uses  [rootCount]bool // the roots that an expression uses
 	// readsNamespace is set if an expression reads more of namespaceObject than metadata.name.
 	readsNamespace bool
-	// parts holds the expressions by their part. A message is nil if its validation has no messageExpression.
+	// parts[partMessage] has an item for each validation, which is nil without messageExpression.
 	parts [partCount][]*expression
 
 	// variableNames lists each name once. If several variables have a name, variableIndex has the last.
@@ -227,7 +225,7 @@ func compile(s settings, b body, report expressionReport) (*program, error) {
 	return p, nil
 }
 
-// trimmed drops the parts of the program that only Explain, Eval, and Watch need.
+// trimmed drops the compiler and the syntax trees, which evaluation does not need.
 func (p *program) trimmed() *program {
 	p.compiler = nil
 	for _, list := range p.parts {
@@ -240,8 +238,7 @@ func (p *program) trimmed() *program {
 	return p
 }
 
-// rootsOf returns the roots of the expressions of a part. The server rejects new matchConditions that use variables, but
-// evaluates stored ones.
+// rootsOf hides variables from new matchConditions: the server rejects such uses, but evaluates stored ones.
 func rootsOf(roots []celenv.Root, of part, isNew bool) []celenv.Root {
 	switch {
 	case of == partMessage:
@@ -253,7 +250,7 @@ func rootsOf(roots []celenv.Root, of part, isNew bool) []celenv.Root {
 	return roots
 }
 
-// compile compiles an expression of a program, and returns its type. It reports an invalid expression; the type is then nil.
+// compile returns a nil type for an expression that it reports as invalid.
 func (c *compiler) compile(p *program, of source, report expressionReport) (*expression, *cel.Type) {
 	x := &expression{source: of}
 	roots := rootsOf(p.roots, of.part, c.settings.New)
@@ -311,7 +308,6 @@ func readsNamespace(checked *cel.Ast) bool {
 	return others > 0
 }
 
-// declared returns the roots that expressions can use.
 func declared(roots []celenv.Root) []celenv.Root {
 	return slices.DeleteFunc(slices.Clone(roots), func(r celenv.Root) bool { return r.Name == undeclaredName })
 }

@@ -10,8 +10,8 @@
 //
 // [Set.Mutate] applies the mutating policies first, as the server does.
 //
-// Decisions, messages, codes, warnings, audit annotations, and costs are the same as in the server.
-// What only a cluster knows, such as a missing Namespace, is reported in [Result.Undecided].
+// Decisions, messages, codes, warnings, audit annotations, and costs are the same as in the server. A result that
+// depends on objects that are not given, such as a Namespace, is in [Result.Undecided].
 package policy
 
 // How it works: Compile decodes each document into the fields that matter (document.go), and
@@ -23,6 +23,6 @@ package policy
 // Each group evaluates the variables that it uses again. The decisions are then joined into the
 // server's response (response.go).
 //
-// Mutate shares the matching and the run (mutate.go, mutation_run.go). The value of a mutation is merged
-// into the object by its schema (apply.go, internal/mergeschema), or applied as a JSON patch (json_patch.go).
-// Each result is copied, so that the request never changes.
+// Mutate shares the matching and the run (mutate.go, mutation_run.go). The value of a mutation is merged into the
+// object by its schema (apply.go, internal/mergeschema), or applied as a JSON patch (json_patch.go). The result is a
+// copy, so that the request never changes.

@@ -20,7 +20,6 @@ import (
 // unknown field is an error and not ignored. The API types of k8s.io/api are not used, because their
 // fields depend on the linked release.
 
-// registration is the API group of policies and webhook configurations.
 const registration = "admissionregistration.k8s.io"
 
 const crdGroup = "apiextensions.k8s.io"
@@ -39,7 +38,6 @@ type policyDocument struct {
 
 func (d *policyDocument) base() *policyBase { return &d.Spec.policyBase }
 
-// A policyBase has the fields of both kinds of policies.
 type policyBase struct {
 	ParamKind        *paramKind       `json:"paramKind"`
 	MatchConstraints *matchResources  `json:"matchConstraints"`
@@ -88,7 +86,7 @@ type auditAnnotation struct {
 	ValueExpression string `json:"valueExpression"`
 }
 
-// A matchCondition has the same fields as a variable.
+// A matchCondition is also used for variables, which have the same fields.
 type matchCondition struct {
 	Name       string `json:"name"`
 	Expression string `json:"expression"`
@@ -101,7 +99,6 @@ type bindingDocument struct {
 	} `json:"spec"`
 }
 
-// A bindingBase has the fields of both kinds of bindings.
 type bindingBase struct {
 	PolicyName     string          `json:"policyName"`
 	ParamRef       *paramRef       `json:"paramRef"`
@@ -115,15 +112,12 @@ type paramRef struct {
 	ParameterNotFoundAction *string               `json:"parameterNotFoundAction"`
 }
 
-// A header holds the fields that all documents have, and the document.
 type header struct {
 	schema.GroupVersionKind
 	apiVersion string
 	paramsObject
 }
 
-// headerOf returns the identity of a document. It returns an error if apiVersion or kind is not set,
-// or if metadata.labels is not a map of strings.
 func headerOf(doc map[string]any) (h header, err error) {
 	h.apiVersion, h.Kind, h.object = textOf(doc, "apiVersion"), textOf(doc, "kind"), doc
 	if h.apiVersion == "" || h.Kind == "" {
@@ -160,8 +154,7 @@ func labelsOf(meta map[string]any) (map[string]string, error) {
 	return labels, nil
 }
 
-// decode decodes a document without its metadata and status into out. It reports
-// unknown fields as an error.
+// decode decodes a document without apiVersion, kind, metadata, and status. Unknown fields are errors.
 func decode(doc map[string]any, out any) error {
 	part := maps.Clone(doc)
 	for _, field := range []string{"apiVersion", "kind", "metadata", "status"} {
@@ -197,7 +190,6 @@ func pathOf(err error) string {
 	return at.FieldPath()
 }
 
-// fieldNames adds the names of the JSON fields of a type, and of the types of its fields.
 func fieldNames(t reflect.Type, names map[string]bool) {
 	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
 		t = t.Elem()

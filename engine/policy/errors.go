@@ -8,20 +8,19 @@ import (
 	"github.com/celadon-cel/celadon/engine/x/eval"
 )
 
-// A CompileError describes a document that the API server would reject, or an expression that does
-// not compile.
+// A CompileError describes a problem of a document, or of an expression in it.
 type CompileError struct {
-	// Document is the index of the document in the argument of Compile. Kind and Name are its own.
+	// Document is the index of the document in the argument of Compile, and Kind and Name describe it.
 	Document   int
 	Kind, Name string
 	// Path is the field, such as "spec.validations[0].expression", or "" for the whole document.
 	Path string
-	// Detail is the problem and what to do about it. For an expression it is the server's message.
+	// Detail describes the problem. For an expression that the server cannot compile, it is the server's message.
 	Detail string
 	// Offset is the position of the mistake in the expression, in code points, or 0.
 	Offset int
-	// Dropped is set if the document, or the webhook at Path, has no effect in the Set. Otherwise only the expression is
-	// invalid, and each request that evaluates it fails, as in a server that stores the policy.
+	// Dropped is set if the document, or the webhook at Path, has no effect in the Set. Otherwise only an expression
+	// is invalid, and the policy or webhook is kept, as in a server that stores it.
 	Dropped bool
 }
 
@@ -36,7 +35,7 @@ func (e *CompileError) Error() string {
 	return text + ": " + e.Detail
 }
 
-// CompileErrors holds the errors of all documents, in their order.
+// CompileErrors holds all errors that Compile finds.
 type CompileErrors struct{ Errors []*CompileError }
 
 func (e *CompileErrors) Error() string {
@@ -49,7 +48,7 @@ func (e *CompileErrors) Error() string {
 
 // An InternalError is a bug in Celadon, never a verdict. Please report it.
 type InternalError struct {
-	// Policy is the policy that was being compiled or evaluated, or "".
+	// Policy names the policy or document that was being compiled or evaluated, or is "".
 	Policy string
 	// Reason describes the failure.
 	Reason string
@@ -65,7 +64,7 @@ func (e *InternalError) Error() string {
 	return text + e.Reason
 }
 
-// recovered is deferred: it makes a panic the error of a function, whose other result is out. at is the policy.
+// recovered is deferred: it turns a panic into an error and clears out. at points to the name of the policy.
 func recovered[T any](at *string, out *T, err *error) {
 	if p := recover(); p != nil {
 		var none T
@@ -73,7 +72,6 @@ func recovered[T any](at *string, out *T, err *error) {
 	}
 }
 
-// internal returns the error for a recovered panic, or for an internal error of the evaluator.
 func internal(policy string, p any) *InternalError {
 	switch p := p.(type) {
 	case *InternalError:

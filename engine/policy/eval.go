@@ -9,7 +9,7 @@ import (
 	"github.com/celadon-cel/celadon/engine/x/expr"
 )
 
-// An Outcome is the result of an expression that belongs to no policy.
+// An Outcome is the result of [Set.Eval].
 type Outcome struct {
 	// Value is decoded JSON. It is nil if Failure is set.
 	Value any
@@ -17,7 +17,7 @@ type Outcome struct {
 	Type string
 	// Cost is in CEL cost units, with the variables that were evaluated.
 	Cost int64
-	// Failure is the error of the evaluation.
+	// Failure is the reason why Value is not set, such as the error of the evaluation, or "".
 	Failure string
 	// Undecided is the reason why the result is not known, or "".
 	Undecided string
@@ -89,8 +89,8 @@ func (r *run) outcome(x *expression, typeName, unknown string) *Outcome {
 	return out
 }
 
-// firstParams returns the first params object of a policy for a request, or nil. unknown is the reason
-// if a binding has params that are not available.
+// firstParams returns the first params object of the bindings of a policy, or nil. unknown is then a reason why the
+// params of a binding are not available, or "".
 func (s *Set) firstParams(p *compiledPolicy, req *Request) (params map[string]any, unknown string) {
 	for _, b := range p.bindings {
 		found, failure, undecided := s.paramsOf(p, b, req)
@@ -102,7 +102,7 @@ func (s *Set) firstParams(p *compiledPolicy, req *Request) (params map[string]an
 	return nil, unknown
 }
 
-// add compiles an expression that may use everything that expressions of the program may.
+// add compiles an expression that is not in the policy.
 func (p *program) add(text string) (*expression, string, error) {
 	p.compiler.Lock()
 	defer p.compiler.Unlock()

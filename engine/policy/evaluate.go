@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// Evaluate evaluates the policies that match a request and returns the server's response. A denied
-// request is not an error: see Result.Allowed and Result.Failure. Evaluate returns an error if ctx is
-// done, if req is malformed, or on an internal error.
+// Evaluate evaluates the policies that match a request and returns the server's response. A denied request is not an
+// error: see Result.Allowed and Result.Failure. The error is the cause of ctx, or reports a malformed req or an
+// internal error.
 func (s *Set) Evaluate(ctx context.Context, req Request) (res *Result, err error) {
 	at := ""
 	defer recovered(&at, &res, &err)
@@ -38,7 +38,7 @@ func (s *Set) Evaluate(ctx context.Context, req Request) (res *Result, err error
 	return res, nil
 }
 
-// An evaluation is the evaluation of all policies for a request. It is reused if it succeeds.
+// An evaluation evaluates all policies for a request. It is reused unless it fails.
 type evaluation struct {
 	situation
 	response
@@ -166,7 +166,7 @@ func (e *evaluation) run(p *compiledPolicy, b *compiledBinding, objects *convert
 	return nil
 }
 
-// keep makes list, which has one item more, the evaluations of the result.
+// keep makes list the evaluations of the result, and counts its last item toward the limits.
 func (e *evaluation) keep(list []Evaluation) {
 	decisions := list[len(list)-1].Decisions
 	e.kept += 1 + len(decisions)
@@ -176,8 +176,7 @@ func (e *evaluation) keep(list []Evaluation) {
 	e.result.Evaluations = list
 }
 
-// configurationFails denies the request because a binding, or the policy if b is nil, cannot be used,
-// unless failurePolicy is Ignore.
+// configurationFails records an evaluation that cannot begin. b is nil if the policy itself cannot be used.
 func (e *evaluation) configurationFails(p *compiledPolicy, b *compiledBinding, failure string) {
 	what, binding := "policy", ""
 	if b != nil {

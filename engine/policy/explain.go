@@ -16,14 +16,14 @@ import (
 type Value struct {
 	// Expression is the source of the part, such as "object.spec.replicas".
 	Expression string
-	// Offset is the position of the part in the expression in code points. It is -1 for an element of a list or
-	// map, for a part of a variable, and for missing params.
+	// Offset is the position of the part in the expression in code points. It is -1 if it is not known, such as for
+	// an element of a list.
 	Offset int
 	// Value is decoded JSON. It is nil if Problem is set.
 	Value any
 	// Problem is the reason why the part has no value, such as "no such key: replicas".
 	Problem string
-	// Hint is how to avoid Problem, or "".
+	// Hint describes how to avoid Problem, or is "".
 	Hint string
 }
 
@@ -34,12 +34,11 @@ const (
 	maxExplainWork = eval.MaxWork / 64
 )
 
-// Explain returns the values that determined the result of a validation, in the order of its expression: fields of
-// object, params, and the other variables, the sides of comparisons, and the element that ended all() or exists().
-// Parts that did not matter, such as the true side of &&, are left out. e is an evaluation from the result of
-// Evaluate for req, or with the index of a mutation, comes from MutationEvaluation.Failing with req. With the index -1,
-// Explain explains the matchCondition that failed. It returns nothing for an expression that the policy does not have. It
-// returns an error only if ctx is done or on an internal error.
+// Explain returns values that determined the result of a validation or mutation, such as fields of object, sides of
+// comparisons, and the element that ended all() or exists(). Parts that did not matter, such as the true side of a
+// false &&, are left out. req and e are from a call of Evaluate, or from MutationEvaluation.Failing. index is the
+// index of the validation or mutation, or -1 for the matchCondition that failed. Explain returns nil if the policy
+// does not have the expression or it cannot be evaluated. The error is the cause of ctx, or an internal error.
 func (s *Set) Explain(ctx context.Context, req Request, e *Evaluation, index int) (values []Value, err error) {
 	defer recovered(&e.Policy, &values, &err)
 	p := e.of
@@ -80,8 +79,7 @@ func (s *Set) Explain(ctx context.Context, req Request, e *Evaluation, index int
 	return values, nil
 }
 
-// find returns the expression of a validation or mutation, or of the matchCondition that failed for -1. It returns nil
-// if there is none.
+// find returns the validation or mutation with an index, or for -1 the matchCondition that failed. It may return nil.
 func (p *program) find(e *Evaluation, index int) *expression {
 	if list := slices.Concat(p.parts[partValidation], p.parts[partMutation]); index >= 0 && index < len(list) {
 		return list[index]
@@ -118,7 +116,7 @@ func (c *valueCollector) visitReads(list ...ast.Expr) {
 	}
 }
 
-// selects reports whether e selects something below a root: by fields, constant indexes, and optional selections.
+// selects reports whether e is a root or a selection from one.
 func (c *valueCollector) selects(e ast.Expr) bool {
 	switch e.Kind() {
 	case ast.IdentKind:

@@ -15,7 +15,7 @@ import (
 // maxNames limits the keys of a map that are compared with a missing key.
 const maxNames = 1000
 
-// hint returns how to avoid the error of a part, or "". e may be nil.
+// hint describes how to avoid the error of a part, or returns "". e may be nil.
 func (c *valueCollector) hint(e ast.Expr, problem string) string {
 	if e == nil {
 		return ""
@@ -46,7 +46,7 @@ func (c *valueCollector) hint(e ast.Expr, problem string) string {
 	return ""
 }
 
-// keyHint returns how to read a key that a map does not have. known is false if the map is not known.
+// keyHint describes how to read a key that a map does not have. If known is false, there is no hint.
 func (c *valueCollector) keyHint(of ast.Expr, name, test string) (hint string, known bool) {
 	text := c.source.Of(of)
 	switch in := c.value(of).(type) {
@@ -68,7 +68,6 @@ func (c *valueCollector) keyHint(of ast.Expr, name, test string) (hint string, k
 	return "", false
 }
 
-// overloadHint names the types to which a function or operator cannot be applied.
 func (c *valueCollector) overloadHint(call ast.CallExpr) string {
 	args := call.Args()
 	if call.IsMemberFunction() {

@@ -23,13 +23,12 @@ import (
 // explained for that element.
 
 const (
-	// maxSteps limits the parts that are evaluated, counted once for each element, and maxElementRoots the variables of
-	// macros that have values.
+	// maxSteps limits the evaluations of parts, and maxElementRoots the variables of macros that have values.
 	maxSteps        = 2000
 	maxElementRoots = 8
 )
 
-// withElements returns the program with further roots for the variables of macros in an expression.
+// withElements returns the program with further roots for variables of macros in x.
 func (p *program) withElements(x *expression) *program {
 	known := map[string]bool{}
 	for _, r := range p.roots {
@@ -49,7 +48,6 @@ func (p *program) withElements(x *expression) *program {
 	return &out
 }
 
-// explain returns the values of the parts that determined the result of an expression.
 func (r *run) explain(of *expression) []Value {
 	r.program.compiler.Lock()
 	defer r.program.compiler.Unlock()
@@ -74,7 +72,7 @@ type valueCollector struct {
 	// expression.
 	failed          bool
 	problems, depth int
-	// seen holds the parts with a value, and those for which has() is false.
+	// seen holds the sources of parts that are not added again.
 	seen  map[string]bool
 	steps int
 }
@@ -150,7 +148,6 @@ func variableIn(e ast.Expr) string {
 	}
 }
 
-// variable visits the expression of a variable that fails. It does nothing for other names.
 func (c *valueCollector) variable(name string) {
 	i, ok := c.run.program.variableIndex[name]
 	if !ok || c.depth == maxVariables || c.run.program.parts[partVariable][i].checked == nil {
@@ -177,7 +174,7 @@ func (c *valueCollector) visitParts(e ast.Expr) {
 	}
 }
 
-// call visits the operands of an operator that decided its result. It returns false for other calls.
+// call visits the operands that decided the result of an operator. If it returns false, the caller visits all.
 func (c *valueCollector) call(e ast.Expr) bool {
 	args := e.AsCall().Args()
 	switch e.AsCall().FunctionName() {
@@ -219,7 +216,7 @@ func (c *valueCollector) call(e ast.Expr) bool {
 	return false
 }
 
-// isComputed reports whether the value of e is the result of a function or a macro that reads something.
+// isComputed reports whether e is a call or macro that reads something.
 func isComputed(e ast.Expr) (reads bool) {
 	if e.Kind() != ast.CallKind && e.Kind() != ast.ComprehensionKind {
 		return false
@@ -228,7 +225,7 @@ func isComputed(e ast.Expr) (reads bool) {
 	return reads
 }
 
-// loop visits the test of all() or exists() for the element that ended it, and the reads of another macro.
+// loop visits the test of a macro for the element that settled its value, or else what the macro reads.
 func (c *valueCollector) loop(e ast.Expr) {
 	l, ok := loops.Of(e)
 	if ok && l.Settled != nil && c.element(l, c.value(e)) {
@@ -237,8 +234,7 @@ func (c *valueCollector) loop(e ast.Expr) {
 	c.visitReads(e)
 }
 
-// element visits the test of a macro with the value whole, for the first element that gave the macro its value. It reports
-// whether it found one.
+// element visits the test of a macro for the first element with the value whole, and reports whether it found one.
 func (c *valueCollector) element(l loops.Loop, whole ref.Val) bool {
 	variable, index := c.rootOf(l.Variable), c.rootOf(l.Index)
 	over := c.value(l.Over)
@@ -286,7 +282,7 @@ func (c *valueCollector) element(l loops.Loop, whole ref.Val) bool {
 	return false
 }
 
-// operand returns the source of e before an index, in parentheses if e applies an operator other than an index.
+// operand returns text, which is the source of e, in parentheses if it needs them before an index.
 func operand(e ast.Expr, text string) string {
 	if e.Kind() == ast.CallKind {
 		if _, isOperator := operators.FindReverse(e.AsCall().FunctionName()); isOperator && e.AsCall().FunctionName() != operators.Index {
@@ -296,7 +292,7 @@ func operand(e ast.Expr, text string) string {
 	return text
 }
 
-// transforms reports whether e calls a function that makes other strings. Callers hide only secrets whose value is
+// transforms reports whether e calls a function that may change strings: callers hide only secrets whose value is
 // unchanged.
 func transforms(e ast.Expr) (does bool) {
 	ast.PreOrderVisit(e, ast.NewExprVisitor(func(e ast.Expr) {
@@ -310,7 +306,6 @@ func transforms(e ast.Expr) (does bool) {
 	return does
 }
 
-// rootOf returns the index of the root for the variable of a macro, or -1.
 func (c *valueCollector) rootOf(name string) int {
 	for i := rootCount; i < len(c.run.program.roots); i++ {
 		if c.run.program.roots[i].Name == name {
@@ -320,7 +315,7 @@ func (c *valueCollector) rootOf(name string) int {
 	return -1
 }
 
-// add adds the value of a part unless it was added before. e is nil for an element.
+// add adds the value of a part once. e is nil for an element.
 func (c *valueCollector) add(text string, e ast.Expr, of ref.Val) {
 	if of == nil || text == "" || c.seen[text] || len(c.values) == maxValues {
 		return

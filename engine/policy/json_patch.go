@@ -29,8 +29,8 @@ import (
 // maxCopied is the server's limit on the bytes that the copy operations of a patch add.
 const maxCopied = 3 << 20
 
-// applyPatch returns the object after a patch. It shares no memory with object. An error of spend, which is called with
-// the work, ends it. If a test failed, the error is jsonpatch.ErrTestFailed. If the result is not an object, it is a StatusError.
+// applyPatch returns the object after a patch, which shares no memory with object. The error wraps
+// jsonpatch.ErrTestFailed if a test failed, and is a StatusError if the server cannot decode the result.
 func applyPatch(object map[string]any, patch jsonpatch.Patch, spend spendFunc) (map[string]any, error) {
 	data, err := json.Marshal(object)
 	if err != nil {
@@ -76,7 +76,7 @@ func decoded(data []byte) (object map[string]any, err error) {
 	return object, nil
 }
 
-// patchWork returns a bound of the work of applying a patch to the JSON of an object.
+// patchWork returns an upper bound of the work of applying a patch to the JSON of an object.
 func patchWork(object []byte, patch jsonpatch.Patch) uint64 {
 	// The library decodes the levels of the paths, moves put them below others, and tests decode everything.
 	size, copied, levels, moved, whole, tests := len(object), 0, 1, 0, depth(object), false
@@ -105,9 +105,8 @@ func patchWork(object []byte, patch jsonpatch.Patch) uint64 {
 	return uint64(size) * uint64(levels*levelWork+len(patch))
 }
 
-// checkCopies returns an error if the copy operations of a patch add more bytes than the server permits. The
-// library has that limit in a global variable, which only the program may set. If the operations can reach it, they
-// are tried in turn.
+// checkCopies returns an error if the copy operations of a patch add more bytes than the server permits. The library
+// has that limit in a global variable, which only the program may set.
 func checkCopies(object []byte, patch jsonpatch.Patch, spend spendFunc) error {
 	most := len(object)
 	for _, o := range patch {
@@ -129,7 +128,7 @@ func checkCopies(object []byte, patch jsonpatch.Patch, spend spendFunc) error {
 		if err := spend(2 * patchWork(object, patch[done:i+1])); err != nil {
 			return err
 		}
-		const field = "celadon copy" // which no object has
+		const field = "celadon copy" // a field that no object has
 		before, err := patch[done:i].Apply(object)
 		if err != nil {
 			return errWork
@@ -227,7 +226,7 @@ var (
 	errTooLarge = &undecidedError{fmt.Sprintf("the object would have over %d MiB", maxMutated>>20)}
 )
 
-// nodeBytes is the size of a value in addition to its text.
+// nodeBytes is the size of a value without its strings.
 const nodeBytes = 16
 
 // copy returns a deep copy of an object. The error is an *undecidedError.
@@ -242,7 +241,7 @@ func (r *run) copy(object map[string]any) (map[string]any, error) {
 	return runtime.DeepCopyJSON(object), nil
 }
 
-// measure subtracts the size of a value, which has at most the given number of levels, from left.
+// measure subtracts the size of v from left. levels is the number of levels that v may have.
 func measure(v any, levels int, left *int) error {
 	if *left -= nodeBytes; *left < 0 {
 		return errTooLarge
@@ -276,7 +275,7 @@ func measure(v any, levels int, left *int) error {
 	return nil
 }
 
-// sameJSON reports whether JSON values are equal. As in the server, a nil list or map equals an empty one.
+// sameJSON treats a nil list or map as equal to an empty one, like the server.
 func sameJSON(a, b any) bool {
 	switch a := a.(type) {
 	case map[string]any:

@@ -18,7 +18,6 @@ type constraints struct {
 	equivalent          bool // matchPolicy: Equivalent
 }
 
-// newConstraints compiles m, which is at path. The server's defaults apply to absent fields.
 func newConstraints(m *matchResources, path string, report reporter) *constraints {
 	c := &constraints{rules: m.ResourceRules, exclude: m.ExcludeResourceRules, equivalent: m.MatchPolicy == nil || *m.MatchPolicy == "Equivalent"}
 	checkOneOf(m.MatchPolicy, path+".matchPolicy", false, report, "Exact", "Equivalent")
@@ -66,8 +65,6 @@ func (r *resourceRule) check(path string, report reporter) {
 	checkOneOf(r.Scope, path+".scope", false, report, "Cluster", "Namespaced", "*")
 }
 
-// resourcesProblem reports why the server rejects resources: an empty item, or a wildcard that already
-// includes another item.
 func resourcesProblem(items []string) string {
 	wildcards := map[string]bool{} // with subresources, such as pods/* and */status
 	plain := false
@@ -107,8 +104,7 @@ func hasOrAll(items []string, item string) bool {
 	return slices.Contains(items, "*") || slices.Contains(items, item)
 }
 
-// matchesScope reports whether the scope matches. A Namespace is not namespaced, although the
-// namespace of a request for it is its name.
+// matchesScope treats a Namespace as not namespaced, although the namespace of a request for it is its name.
 func (r *resourceRule) matchesScope(req *Request, resource schema.GroupVersionResource) bool {
 	if r.Scope == nil || *r.Scope == "*" {
 		return true
@@ -128,8 +124,8 @@ func (r *resourceRule) matchesName(name string) bool {
 	return len(r.ResourceNames) == 0 || slices.Contains(r.ResourceNames, name)
 }
 
-// matches reports whether c matches the request, and in which version, which is nil for the request's own. The error
-// names the Namespace that a selector needs and that is not known; the request matches otherwise.
+// matches returns nil for the request's own version. The error names the unknown Namespace that a selector needs; ok
+// then reports whether everything else matches.
 func (c *constraints) matches(s *situation) (to *Equivalent, ok bool, err error) {
 	ok, namespaceErr := c.matchesNamespace(s)
 	if !ok && namespaceErr == nil || !c.matchesObject(s) {
@@ -146,8 +142,7 @@ func (c *constraints) matches(s *situation) (to *Equivalent, ok bool, err error)
 	return to, true, namespaceErr
 }
 
-// find returns the version of the request's resource that a rule matches: nil for the requested version, or
-// the first equivalent.
+// find returns a nil version for the requested resource.
 func (c *constraints) find(rules []resourceRule, req *Request) (to *Equivalent, ok bool) {
 	for i := range rules {
 		if r := &rules[i]; r.matches(req, req.Resource) && r.matchesName(req.Name) {
@@ -188,8 +183,8 @@ func (c *constraints) matchesNamespace(s *situation) (bool, error) {
 	return err == nil, err
 }
 
-// matchesObject reports whether the selector matches the object or the old object. The object of a connection, such as
-// PodExecOptions, has no metadata, and no selector matches it.
+// matchesObject reports whether the selector matches the object or the old object. Only an empty selector matches a
+// connection whose object has no metadata, such as PodExecOptions.
 func (c *constraints) matchesObject(s *situation) bool {
 	switch {
 	case c.objects.Empty():
@@ -201,8 +196,7 @@ func (c *constraints) matchesObject(s *situation) bool {
 		s.req.OldObject != nil && c.objects.Matches(objectLabels(s.req.OldObject))
 }
 
-// objectLabels returns the labels of an object. Like the server, it ignores all labels if one is not
-// a string.
+// objectLabels ignores all labels if one is not a string, like the server.
 func objectLabels(object map[string]any) labels.Set {
 	meta, _ := object["metadata"].(map[string]any)
 	set, err := labelsOf(meta)

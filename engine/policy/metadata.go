@@ -14,14 +14,14 @@ const (
 	newUID = "00000000-0000-0000-0000-000000000000"
 )
 
-// SetServerFields sets the metadata that the server sets before it evaluates policies and that a
-// client cannot know. now is the time of the request.
+// SetServerFields sets metadata that the server sets before it evaluates policies and that a client cannot know. now
+// is the time of the request.
 //
-// A new object gets a name if it has a generateName, a UID of zeros, a creationTimestamp, and
-// managedFields. An object that is created by a subresource gets managedFields, and a TokenRequest also
-// the rest. An update gets the metadata of the old object that clients cannot change. The deletion of a
-// Pod gets its grace period. generation and status are not set, because they depend on the kind.
-// SetServerFields replaces Object and Options instead of modifying them.
+// A new object gets a UID of zeros, a creationTimestamp, and managedFields, and a name if it has only a generateName.
+// For an object that is created by a subresource other than token, SetServerFields does the same as
+// SetReceivedFields. An update of an object or its status gets the metadata of the old object that clients cannot
+// change. The deletion of a Pod gets its grace period. generation and status are not set, because they depend on the
+// kind. SetServerFields replaces Object and Options instead of modifying them.
 func (req *Request) SetServerFields(now time.Time) {
 	switch {
 	case req.Operation == OperationDelete:
@@ -42,15 +42,15 @@ func (req *Request) SetServerFields(now time.Time) {
 	}
 }
 
-// SetReceivedFields is like SetServerFields, for a request to Mutate. At that time, a new object has none of the
-// fields that only the server sets, except managedFields, which every object has.
+// SetReceivedFields is like SetServerFields, for a request to Mutate. It replaces managedFields, and deletes other
+// metadata that the server drops from a new object before mutation, such as the UID.
 func (req *Request) SetReceivedFields(now time.Time) {
 	creates := req.Operation == OperationCreate
 	if req.Object == nil || !creates && (req.Operation != OperationUpdate || req.Subresource != "" && req.Subresource != "status") {
 		return
 	}
 	meta := req.metadata()
-	if creates && req.Subresource != "token" && req.Subresource != "binding" { // which keep a given UID
+	if creates && req.Subresource != "token" && req.Subresource != "binding" { // these keep a given UID
 		wipe(meta)
 	}
 	old, _ := req.OldObject["metadata"].(map[string]any)
@@ -66,14 +66,13 @@ func wipe(meta map[string]any) {
 	}
 }
 
-// managedBy represents the managedFields of an object.
 func managedBy(apiVersion string, now time.Time) []any {
 	return []any{map[string]any{
 		"manager": "celadon", "operation": "Update", "apiVersion": apiVersion, "time": now.UTC().Format(time.RFC3339), "fieldsType": "FieldsV1", "fieldsV1": map[string]any{},
 	}}
 }
 
-// metadata replaces the object by a copy with metadata of its own, which it returns.
+// metadata replaces Object by a copy with its own metadata, and returns that metadata.
 func (req *Request) metadata() map[string]any {
 	given, _ := req.Object["metadata"].(map[string]any)
 	meta := make(map[string]any, len(given)+4)
@@ -96,8 +95,7 @@ func (req *Request) setNewMetadata(now time.Time) {
 	meta["managedFields"] = managedBy(textOf(req.Object, "apiVersion"), now)
 }
 
-// keptMetadata lists the metadata that clients cannot change. resourceVersion and managedFields are
-// taken from the old object unless they are given.
+// keptMetadata lists the metadata that clients cannot change.
 var keptMetadata = []string{"uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds"}
 
 func (req *Request) keepMetadata() {
@@ -120,8 +118,7 @@ func (req *Request) keepMetadata() {
 // podGracePeriod is the default of terminationGracePeriodSeconds.
 const podGracePeriod = int64(30)
 
-// setGracePeriod sets the grace period in the options for deleting a Pod: the given period, or the
-// Pod's. A Pod that does not run on a node is deleted at once.
+// setGracePeriod sets the grace period in the options for deleting a Pod. A Pod that does not run is deleted at once.
 func (req *Request) setGracePeriod() {
 	if req.Kind.Group != "" || req.Kind.Kind != "Pod" || req.Subresource != "" {
 		return

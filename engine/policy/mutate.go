@@ -17,10 +17,10 @@ import (
 // pass runs the policies with reinvocationPolicy IfNeeded again. Failures are collected, so that all
 // mutations run before the request is denied.
 
-// Mutate evaluates the MutatingAdmissionPolicies that match a request and returns the changed object. Policies
-// run in the order of their names, then bindings, then params; the order of a server is not defined. A denied
-// request is not an error: see MutationResult.Allowed and MutationResult.Failure. Mutate returns an error if
-// ctx is done, if req is malformed, or on an internal error.
+// Mutate evaluates the MutatingAdmissionPolicies that match a request and returns the changed object. Policies run in
+// the order of their names, then bindings, then params; the order of a server is not defined. A denied request is not
+// an error: see MutationResult.Allowed and MutationResult.Failure. The error is the cause of ctx, or reports a
+// malformed req or an internal error.
 //
 // Mutate does not validate the object. In particular, a policy can change metadata that the server rejects when
 // it validates the object afterwards.
@@ -87,13 +87,11 @@ type mutator struct {
 
 type invocationKey struct{ policy, binding, params string }
 
-// A policyFailure is an error of a policy that denies the request.
 type policyFailure struct {
 	text   string
 	reason metav1.StatusReason
 }
 
-// An invocation is a policy with a binding and params that match the request.
 type invocation struct {
 	policy  *compiledPolicy
 	binding *compiledBinding
@@ -102,7 +100,7 @@ type invocation struct {
 	to      *Equivalent // see constraints.matches
 }
 
-// A versionedObject is the object in the version that a policy matches.
+// A versionedObject is the object in a version, which all policies that match the version share.
 type versionedObject struct {
 	converted
 	dirty bool // a mutation succeeded
@@ -116,10 +114,9 @@ func (m *mutator) stopped() bool {
 	return m.err != nil || m.result.Failure != nil || len(m.undecided) > 0
 }
 
-// pass runs all matching policies once.
 func (m *mutator) pass() {
 	m.failures = nil
-	m.converted = nil // of the object before
+	m.converted = nil // of the previous object
 	invocations := m.match()
 	var last *versionedObject
 	for i := range invocations {
@@ -143,7 +140,6 @@ func (m *mutator) pass() {
 	m.deny()
 }
 
-// requireReinvocation makes all previous policies run in the second pass.
 func (m *mutator) requireReinvocation() {
 	m.mutated = true
 	if m.reinvoked == nil {
@@ -155,7 +151,6 @@ func (m *mutator) requireReinvocation() {
 	clear(m.previous)
 }
 
-// match returns the policies, bindings, and params that match the request.
 func (m *mutator) match() (list []invocation) {
 	var objects []*versionedObject
 	for _, p := range m.set.mutating {
@@ -198,7 +193,6 @@ func (m *mutator) matchBinding(p *compiledPolicy, b *compiledBinding, to *Equiva
 	return list
 }
 
-// versioned returns the object in a version, which all policies that match the version share.
 func (m *mutator) versioned(to *Equivalent, objects *[]*versionedObject) *versionedObject {
 	for _, o := range *objects {
 		if o.kind == m.req.version(to).Kind {
@@ -210,7 +204,6 @@ func (m *mutator) versioned(to *Equivalent, objects *[]*versionedObject) *versio
 	return o
 }
 
-// configurationFails records an evaluation that fails before it begins.
 func (m *mutator) configurationFails(p *compiledPolicy, b *compiledBinding, text string) {
 	e := MutationEvaluation{Policy: p.name, Failure: text, Ignored: p.ignore, Reinvoked: m.again > 0}
 	if b != nil {
@@ -220,7 +213,8 @@ func (m *mutator) configurationFails(p *compiledPolicy, b *compiledBinding, text
 	m.fail(p, b, text, "")
 }
 
-// fail records a failure of a policy, which denies the request unless it is ignored. b is nil if the policy itself cannot be used.
+// fail records a failure, which denies the request unless it is ignored. b is nil if the policy itself cannot be
+// used.
 func (m *mutator) fail(p *compiledPolicy, b *compiledBinding, text string, reason metav1.StatusReason) {
 	m.texts += len(text)
 	switch {
@@ -239,7 +233,6 @@ func (m *mutator) crash(status *apierrors.StatusError) {
 	m.result.Allowed, m.result.Failure = false, &status.ErrStatus
 }
 
-// store makes the result of a pass the object of the request.
 func (m *mutator) store(last *versionedObject) error {
 	object := last.object
 	version := schema.FromAPIVersionAndKind(textOf(object, "apiVersion"), textOf(object, "kind")).GroupVersion()
@@ -262,7 +255,6 @@ func (m *mutator) store(last *versionedObject) error {
 	return nil
 }
 
-// deny denies the request if a policy failed. The first failure is in the message.
 func (m *mutator) deny() {
 	for _, f := range m.failures {
 		if m.result.Failure == nil {

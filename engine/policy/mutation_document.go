@@ -39,8 +39,7 @@ type mutatingBindingDocument struct {
 // mutatingSince maps each API version of mutating policies to the first Kubernetes minor that has it.
 var mutatingSince = map[string]int{"v1alpha1": 32, "v1beta1": 34, "v1": 36}
 
-// supportsMutating reports whether the Kubernetes version of the set has the API version of a document. If not, it
-// adds an error.
+// supportsMutating adds an error if it returns false.
 func (l *loader) supportsMutating(h header) bool {
 	since, minor := mutatingSince[h.Version], l.set.settings.version.Minor
 	if minor >= since {
@@ -71,7 +70,6 @@ func (d *mutatingDocument) check(report reporter) {
 	checkOneOf(spec.ReinvocationPolicy, "spec.reinvocationPolicy", true, report, "Never", "IfNeeded")
 }
 
-// checkMutable reports rules for operations without an object to mutate.
 func checkMutable(m *matchResources, path string, report reporter) {
 	if m == nil {
 		return

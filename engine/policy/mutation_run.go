@@ -13,7 +13,7 @@ import (
 	"github.com/celadon-cel/celadon/engine/x/eval"
 )
 
-// invoke runs the mutations of a policy. It returns the object if mutations ran.
+// invoke returns the object on which the mutations ran, or nil.
 func (m *mutator) invoke(v *invocation) (ran *versionedObject) {
 	p := v.policy
 	m.at = p.name
@@ -71,7 +71,7 @@ func (m *mutator) conditionsHold(r *run, v *invocation, e *MutationEvaluation) b
 	return false
 }
 
-// mutations runs the mutations of a policy in order. It returns the object, or nil if the evaluation ended.
+// mutations returns nil if the evaluation ended.
 func (m *mutator) mutations(r *run, v *invocation, e *MutationEvaluation) (ran *versionedObject) {
 	before := v.objects.object
 	r.bindMutations(&m.situation, m.req.version(v.to).Resource, &v.objects.converted)
@@ -126,7 +126,7 @@ func (e *MutationEvaluation) add(out MutationOutcome) {
 	e.Cost = addCost(e.Cost, uint64(out.Cost))
 }
 
-// failing records what Failing returns, if it is the first error of e.
+// failing records the result of Failing for the first error of e.
 func (m *mutator) failing(v *invocation, e *MutationEvaluation, index int) {
 	if e.failing != nil {
 		return
@@ -143,8 +143,7 @@ func (m *mutator) failing(v *invocation, e *MutationEvaluation, index int) {
 	e.failing = f
 }
 
-// mutate runs a mutation. The error is an *undecidedError if its result is not known, and a StatusError if no
-// failurePolicy ignores it.
+// mutate returns a StatusError for a failure that no failurePolicy ignores.
 func (m *mutator) mutate(r *run, v *invocation, x *expression, out *MutationOutcome) error {
 	if x.program == nil {
 		return errors.New(x.failure)
@@ -215,25 +214,24 @@ func (m *mutator) applyConfiguration(r *run, v *invocation, value ref.Val) (map[
 
 // A MutationResult is the effect of the MutatingAdmissionPolicies on a request.
 type MutationResult struct {
-	// Allowed is set if no policy denies the request.
+	// Allowed is set if no policy denies the request, and Request.Between does not end Mutate.
 	Allowed bool
 	// Failure is the Status that the server returns if a policy denies the request.
 	Failure *metav1.Status
-	// Object is the object after all mutations, in the version of the request. It shares no memory with
-	// the request if Changed is set, and is the object of the request otherwise. It is nil if the
-	// request has no object, is denied, or is undecided.
+	// Object is the object after all mutations, in the version of the request. It is the object of the request if
+	// Changed is not set, and a copy otherwise. It is nil if the request has no object, is denied, or is undecided,
+	// or if Request.Between ends Mutate.
 	Object map[string]any
 	// Changed is set if Object differs from the object of the request.
 	Changed bool
-	// Evaluations holds an evaluation of each policy, binding, and params object that match the request, in the
-	// order in which they run, including evaluations that matchConditions exclude. A policy that runs again has
-	// two.
+	// Evaluations holds the evaluations of policies, bindings, and params objects that match the request, including
+	// evaluations that matchConditions exclude. A policy that runs again has two.
 	Evaluations []MutationEvaluation
 	// MatchCost is the cost of all matchConditions in CEL cost units. It includes matchConditions that the server
 	// evaluates again for policies that do not run again.
 	MatchCost int64
-	// Undecided holds the evaluation whose result only a cluster knows. Later evaluations depend on
-	// it, so they do not run. If Failure is set too, an earlier policy denies the request in any case.
+	// Undecided holds the evaluation whose result is not known. Later evaluations depend on it, so they do not run.
+	// If Failure is also set, an earlier policy denies the request in any case.
 	Undecided []Undecided
 	// Work is the work of the mutations, in units of about a nanosecond. It does not depend on the machine.
 	Work int64
@@ -244,7 +242,7 @@ type MutationEvaluation struct {
 	Policy, Binding string
 	// Params is the namespace and name, or the name, of the params object. It is "" without params.
 	Params string
-	// Reinvoked is set if the policy runs again because a mutation came after its first run.
+	// Reinvoked is set in the second pass, in which policies run again after a mutation.
 	Reinvoked bool
 	// Excluded and Condition are as in Evaluation. If matchConditions fail, Condition is the name of the first that fails.
 	Excluded  bool
@@ -252,9 +250,9 @@ type MutationEvaluation struct {
 	// MatchCost is the cost of matchConditions in CEL cost units, and Cost the cost of all mutations.
 	// The budget limits each mutation.
 	Cost, MatchCost int64
-	// Mutations holds the results of the mutations. It is empty if the policy does not run.
+	// Mutations holds the results of the mutations that ran.
 	Mutations []MutationOutcome
-	// Changed is set if a mutation changed the object. If it is not, the policy had no effect.
+	// Changed is set if the mutations changed the object.
 	Changed bool
 	// Failure is the server's error if the policy or binding cannot be used, or if matchConditions fail.
 	Failure string
@@ -270,8 +268,8 @@ type failing struct {
 	index      int
 }
 
-// Failing returns the arguments with which Set.Explain explains the first error of e: the request with the object before
-// the mutation, and its index, which is -1 for matchConditions. ok is false if no expression or patch failed.
+// Failing returns the arguments with which Set.Explain explains the first error of e. index is -1 for
+// matchConditions. ok is false if no expression or patch failed.
 func (e *MutationEvaluation) Failing() (req Request, of *Evaluation, index int, ok bool) {
 	if f := e.failing; f != nil {
 		return f.request, &f.evaluation, f.index, true
@@ -286,7 +284,7 @@ type MutationOutcome struct {
 	Changed bool
 	// TestFailed is set if a test operation of a JSON patch failed. The patch then has no effect.
 	TestFailed bool
-	// Failure is the server's error if the mutation failed. Later mutations of the policy still run.
+	// Failure is the server's error if the mutation failed.
 	Failure string
 	// Cost is in CEL cost units.
 	Cost int64

@@ -15,7 +15,6 @@ import (
 	"github.com/celadon-cel/celadon/internal/text/spell"
 )
 
-// A paramsObject is a document that a binding can refer to.
 type paramsObject struct {
 	namespace, name string
 	labels          labels.Set
@@ -36,7 +35,6 @@ type compiledRef struct {
 	deny            bool            // parameterNotFoundAction: Deny
 }
 
-// newRef compiles a paramRef and reports fields that the server rejects.
 func newRef(r *paramRef, report reporter) *compiledRef {
 	c := &compiledRef{name: r.Name, namespace: r.Namespace}
 	switch {
@@ -57,8 +55,7 @@ func newRef(r *paramRef, report reporter) *compiledRef {
 	return c
 }
 
-// addParams adds a document that a binding can refer to. The server's cache of built-in kinds has no
-// managedFields.
+// addParams drops the managedFields of built-in kinds, which the server's cache does not have.
 func (l *loader) addParams(h header) {
 	if meta, _ := h.object["metadata"].(map[string]any); isBuiltinGroup(h.Group) && meta["managedFields"] != nil {
 		meta = maps.Clone(meta)
@@ -77,10 +74,10 @@ func (l *loader) loadScope(doc map[string]any) {
 	}
 }
 
-// WithParams returns a Set with the same policies and bindings, in which objects are added to the
-// params objects. An object replaces an object of the same kind, namespace, and name. If complete is set,
-// these params objects are all that exist, as with Config.Complete. WithParams returns an error if an
-// object has no kind or name, or cannot be a params object.
+// WithParams returns a Set with the same policies and bindings, in which objects are added to the params objects. An
+// object replaces an object of the same kind, namespace, and name. If complete is set, these params objects are all
+// that exist, as with Config.Complete. WithParams returns an error for an object that cannot be a params object, such
+// as one without a name.
 func (s *Set) WithParams(objects []map[string]any, complete bool) (*Set, error) {
 	derived := *s
 	derived.settings.Complete = s.settings.Complete || complete
@@ -106,8 +103,7 @@ func (s *Set) WithParams(objects []map[string]any, complete bool) (*Set, error) 
 	return &derived, nil
 }
 
-// joinParams returns the params objects of both lists, sorted. Of several with the same namespace and
-// name, it keeps the last.
+// joinParams returns both lists, sorted. It keeps the last of several objects with the same namespace and name.
 func joinParams(list, added []paramsObject) []paramsObject {
 	all := slices.Concat(list, added)
 	slices.Reverse(all)
@@ -125,8 +121,7 @@ func joinParams(list, added []paramsObject) []paramsObject {
 // clusterKinds are the kinds of the core group that are not namespaced.
 var clusterKinds = map[string]bool{"Namespace": true, "Node": true, "PersistentVolume": true, "ComponentStatus": true}
 
-// isNamespaced reports whether a kind is namespaced: by its CRD or Config.Namespaced, in the core group by
-// its name, and otherwise by the namespaces in ref and in the params objects.
+// isNamespaced guesses the scope of a kind that neither a CRD nor Config.Namespaced defines.
 func (s *Set) isNamespaced(kind *paramKind, ref *compiledRef) bool {
 	of := kind.gvk()
 	if namespaced, ok := s.scopes[of.GroupKind()]; ok {
@@ -138,7 +133,6 @@ func (s *Set) isNamespaced(kind *paramKind, ref *compiledRef) bool {
 	return ref.namespace != "" || slices.ContainsFunc(s.params[*kind], func(p paramsObject) bool { return p.namespace != "" })
 }
 
-// isBuiltinGroup reports whether an API group is part of Kubernetes.
 func isBuiltinGroup(group string) bool {
 	switch group {
 	case "", "apps", "autoscaling", "batch", "policy", "rbac.authorization.k8s.io", "flowcontrol.apiserver.k8s.io":
@@ -147,8 +141,7 @@ func isBuiltinGroup(group string) bool {
 	return strings.HasSuffix(group, ".k8s.io") && strings.Count(group, ".") == 2 // others, such as gateway.networking.k8s.io, have CRDs
 }
 
-// serves reports whether the server may have a resource of a kind. A kind is unknown if all params are given, but
-// neither its CRD nor an object of it, and its group is not part of Kubernetes.
+// serves reports whether the server may have a resource of a kind.
 func (s *Set) serves(kind *paramKind) bool {
 	if !s.settings.Complete || len(s.params[*kind]) > 0 {
 		return true
@@ -158,11 +151,11 @@ func (s *Set) serves(kind *paramKind) bool {
 	return defined || isBuiltinGroup(of.Group)
 }
 
-// noParams are the params of a policy or binding without params.
+// noParams lets a policy be evaluated once, without params.
 var noParams = []map[string]any{nil}
 
-// paramsOf returns the params objects with which the policy is evaluated: none if it is skipped. failure is the server's
-// error, and undecided the reason why the params are not known.
+// paramsOf returns an empty list if the policy is skipped. failure is the server's error, and undecided the reason
+// why the params are not known.
 func (s *Set) paramsOf(p *compiledPolicy, b *compiledBinding, req *Request) (found []map[string]any, failure, undecided string) {
 	ref := b.paramRef
 	if p.paramKind == nil || ref == nil {

@@ -12,13 +12,12 @@ import (
 
 const rbacGroup = "rbac.authorization.k8s.io"
 
-// rbac decides accesses by Roles, ClusterRoles, and their bindings.
 type rbac struct {
 	roles    map[roleKey]*role
 	bindings []roleBinding
 }
 
-// A roleKey identifies a role. namespace is "" for a ClusterRole.
+// A roleKey has no namespace for a ClusterRole.
 type roleKey struct{ namespace, name string }
 
 type role struct {
@@ -81,7 +80,7 @@ func (r *rbac) add(h header, doc map[string]any) error {
 	return nil
 }
 
-// authorizer returns the function that decides accesses. It resolves aggregated roles.
+// authorizer resolves aggregated roles, and returns the function that decides accesses.
 func (r *rbac) authorizer() func(Access) Authorization {
 	if len(r.roles) == 0 && len(r.bindings) == 0 {
 		return administers
@@ -144,7 +143,6 @@ func (r *rbac) decide(a Access) Authorization {
 	return Authorization{Known: true}
 }
 
-// reason returns the server's reason for an access that the binding allows to a subject.
 func (b *roleBinding) reason(s *subject) string {
 	kind, name, to := "ClusterRoleBinding", b.name, s.Name
 	if b.namespace != "" {
@@ -156,7 +154,6 @@ func (b *roleBinding) reason(s *subject) string {
 	return fmt.Sprintf("RBAC: allowed by %s %q of %s %q to %s %q", kind, name, b.RoleRef.Kind, b.RoleRef.Name, s.Kind, to)
 }
 
-// subjectOf returns the first subject of the binding that matches the user, or nil.
 func (b *roleBinding) subjectOf(u User) *subject {
 	for i := range b.Subjects {
 		if s := &b.Subjects[i]; s.is(u, b.namespace) {

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// WithExpression returns a Set in which an expression of a ValidatingAdmissionPolicy has another source: x
-// identifies the expression by Policy, Part, and Index, and Source is the new source. Messages stay as they are. The error is an
+// WithExpression returns a Set in which an expression of a ValidatingAdmissionPolicy has another source: x identifies
+// the expression by Policy, Part, and Index, and Source is the new source. Messages do not change. The error is an
 // *ExpressionError if the source does not compile.
 func (s *Set) WithExpression(x Expression) (set *Set, err error) {
 	defer recovered(&x.Policy, &set, &err)
@@ -38,7 +38,6 @@ func (s *Set) WithExpression(x Expression) (set *Set, err error) {
 	return &derived, nil
 }
 
-// policy returns the ValidatingAdmissionPolicy with a name, and its index.
 func (s *Set) policy(name string) (int, *compiledPolicy, error) {
 	i := slices.IndexFunc(s.policies, func(p *compiledPolicy) bool { return p.name == name })
 	if i < 0 {

@@ -10,7 +10,7 @@ import (
 // An Operation is the operation of a request.
 type Operation string
 
-// The operations that policies can match, also for subresources.
+// The operations that policies can match.
 const (
 	OperationCreate  Operation = "CREATE"
 	OperationUpdate  Operation = "UPDATE"
@@ -36,8 +36,8 @@ type Request struct {
 	User User
 	// DryRun is set if the request is not persisted.
 	DryRun bool
-	// Options is the CreateOptions, UpdateOptions, or DeleteOptions. If it is nil, options are assumed
-	// that have no fields other than dryRun.
+	// Options is the CreateOptions, UpdateOptions, or DeleteOptions. If it is nil, options are assumed that have no
+	// fields other than dryRun, or null for OperationConnect.
 	Options map[string]any
 	// Object is nil for OperationDelete, and OldObject is nil for OperationCreate and OperationConnect.
 	Object, OldObject map[string]any
@@ -47,11 +47,12 @@ type Request struct {
 	// Schema describes how ApplyConfiguration patches merge with objects of Kind. Only Mutate uses it. If it
 	// is nil, mutations that need it are undecided.
 	Schema *MergeSchema
-	// Default sets the defaults of an object of Kind, which it modifies. Mutate calls it after each
+	// Default sets the defaults of an object of Kind, which it modifies. Mutate calls it after each successful
 	// mutation. If it is nil, the object has no defaults.
 	Default func(object map[string]any)
-	// Between, if not nil, is called once policies have changed the object, before they run again. It returns the object as
-	// the server's other admission plugins change it, or nil if they do not. If ok is false, Mutate ends without a Failure.
+	// Between, if not nil, is called after the first pass if a mutation succeeded. It returns the object as the
+	// server's other admission plugins change it, or nil if they do not. If ok is false, Mutate ends without a
+	// Failure.
 	Between func(object map[string]any) (changed map[string]any, ok bool)
 	// Equivalents lists the same resource in other groups and versions, for policies with
 	// matchPolicy: Equivalent.
@@ -94,7 +95,6 @@ func (req *Request) check() error {
 	return nil
 }
 
-// version returns e, or the request's own version if e is nil.
 func (req *Request) version(e *Equivalent) *Equivalent {
 	if e == nil {
 		e = &Equivalent{Resource: req.Resource, Kind: req.Kind, Schema: req.Schema, Default: req.Default}
@@ -102,8 +102,7 @@ func (req *Request) version(e *Equivalent) *Equivalent {
 	return e
 }
 
-// value returns the request in the form of an AdmissionReview: the value of request in
-// expressions. resource is the resource in the form that the policy matches.
+// value returns the value of request in expressions. resource and kind are as the policy matches them.
 func (req *Request) value(resource schema.GroupVersionResource, kind schema.GroupVersionKind) map[string]any {
 	user := map[string]any{}
 	setText(user, "username", req.User.Name)
@@ -138,7 +137,6 @@ func (req *Request) value(resource schema.GroupVersionResource, kind schema.Grou
 	return value
 }
 
-// options returns the options. Without Options, it returns the options that clients send by default, or nil for CONNECT.
 func (req *Request) options() any {
 	if req.Options != nil {
 		return req.Options

@@ -32,18 +32,16 @@ type Result struct {
 	Allowed bool
 	// Failure is the Status that the server returns if a policy denies the request.
 	Failure *metav1.Status
-	// Warnings holds the warnings in the order of the policies, without warnings that contain control
-	// characters. As in the server, each warning is cut to 256 runes if they have more than 4,096
-	// runes in total.
+	// Warnings holds the warnings that the server sends, in the order of the policies. The server drops duplicates and
+	// warnings that a header cannot carry, and shortens or drops warnings if they have over 4,096 runes in total.
 	Warnings []string
 	// AuditAnnotations are added to the audit event.
 	AuditAnnotations map[string]string
-	// Evaluations holds an evaluation of each policy, binding, and params object that match the request, in the
+	// Evaluations holds the evaluations of policies, bindings, and params objects that match the request, in the
 	// server's order, including evaluations that matchConditions exclude.
 	Evaluations []Evaluation
-	// Undecided lists the evaluations whose result only a cluster knows. An evaluation with a validation that
-	// certainly fails is also in Evaluations. The others have no effect on the other fields. If a limit is reached,
-	// the last is about all evaluations that follow.
+	// Undecided lists the evaluations whose result is not known. An evaluation with a validation that certainly fails
+	// is also in Evaluations. If a limit is reached, the last item is about all evaluations that follow.
 	Undecided []Undecided
 	// Work is the work of the evaluations, in units of about a nanosecond. It does not depend on the machine.
 	Work int64
@@ -54,18 +52,18 @@ type Evaluation struct {
 	Policy, Binding string
 	// Params is the namespace and name, or the name, of the params object. It is "" without params.
 	Params string
-	// Excluded is set if matchConditions exclude the request: Condition is the name of the first
-	// that is false, or "" if one fails and failurePolicy is Ignore.
+	// Excluded is set if matchConditions exclude the request: Condition is the name of the first that is false, or ""
+	// if they fail and failurePolicy is Ignore.
 	Excluded  bool
 	Condition string
 	// Cost is in CEL cost units: of validations, message expressions, and audit annotations. The budget of
 	// the policy limits the first two. MatchCost is the cost of matchConditions.
 	Cost, MatchCost int64
-	// Decisions lists the validations that are not true, and failures of audit annotations and of the policy as a
-	// whole.
+	// Decisions lists the validations that are false or fail, and failures of audit annotations and of the policy as
+	// a whole.
 	Decisions []Decision
 
-	// of, to, and params are what Explain needs.
+	// Explain and Replay use of, to, and params.
 	of     *compiledPolicy
 	to     *Equivalent
 	params map[string]any
@@ -81,7 +79,7 @@ type Decision struct {
 	// Actions are the actions of the binding, or Deny if the policy or binding cannot be used or an audit
 	// annotation fails. They are empty for a failure that failurePolicy Ignore ignores.
 	Actions []Action
-	// Reason is the reason of the validation, such as "Invalid".
+	// Reason is the reason of a validation that is false, such as "Invalid".
 	Reason string
 	// Message is the message without the names of policy and binding.
 	Message string
@@ -146,8 +144,7 @@ func (r *response) act(req *Request, p *compiledPolicy, b *compiledBinding, d *D
 	}
 }
 
-// deny denies the request. Only the first denial is in the server's response. b is nil if the
-// policy itself cannot be used.
+// deny keeps only the first denial, like the server. b is nil if the policy itself cannot be used.
 func (r *response) deny(req *Request, p *compiledPolicy, b *compiledBinding, reason, message string) {
 	if r.denied {
 		return
@@ -188,7 +185,6 @@ func codeOf(reason metav1.StatusReason) int32 {
 // Annotations of a policy are joined over its bindings and params.
 type annotations map[string][]string
 
-// annotate adds audit annotations. Those that fail deny the request, with a decision for each.
 func (r *response) annotate(req *Request, p *compiledPolicy, b *compiledBinding, list []annotation, all annotations) (decisions []Decision) {
 	for _, a := range list {
 		switch {
@@ -221,7 +217,6 @@ func (r *response) addAnnotation(key, value string) {
 	r.result.AuditAnnotations[key] = value
 }
 
-// finish adds the warnings, and the annotation for validations with the action Audit.
 func (r *response) finish() {
 	r.result.Warnings = r.warnings.Sent()
 	if len(r.failures) == 0 {

@@ -17,8 +17,7 @@ import (
 
 // The limits of a request. Policies within the server's cost budgets need far less.
 const (
-	// maxWork limits the work of a request, in the units of the evaluator: of its expressions, and of finding
-	// params objects, merging, and copying.
+	// maxWork limits the work of a request, in the units of the evaluator.
 	maxWork = 4 * eval.MaxWork
 	// maxKept limits the evaluations and decisions in a result, and maxTexts their messages in bytes.
 	maxKept  = 20_000
@@ -48,9 +47,10 @@ type run struct {
 	results    []result
 
 	ctx context.Context
-	// workLeft is the work that is left. An expression in evaluation has reserved its limit.
+	// workLeft excludes the work that an expression in evaluation has reserved.
 	workLeft uint64
-	// depth counts the variables in evaluation, and variableCost is their cost so far.
+	// depth counts the variables in evaluation, and variableCost is the cost of those that the current expression
+	// evaluated.
 	depth        int
 	variableCost int64
 	// undecided is the reason why the result is unknown, or "".
@@ -60,15 +60,12 @@ type run struct {
 	// known; its value is then an error.
 	doubt, firstDoubt, noNamespace string
 	doubts                         int64
-	// bug is an internal error.
-	bug error
+	bug                            error
 }
 
 type result struct {
-	value ref.Val // nil if failure is set, or if the expression is absent
-	// failure is the server's error.
-	failure string
-	// isDoubtful is set if the result is not known.
+	value      ref.Val // nil if failure is set, or if the expression is absent
+	failure    string
 	isDoubtful bool
 	// cost includes the variables that were evaluated for the expression.
 	cost int64
@@ -87,7 +84,6 @@ func (r *run) start(ctx context.Context, workLeft uint64) {
 	r.forget()
 }
 
-// forget discards the doubts about expressions so far.
 func (r *run) forget() { r.authority.unknown, r.firstDoubt, r.doubts = nil, "", 0 }
 
 // isWithin reports whether the expressions with unknown results cannot exceed the rest of a budget,
@@ -96,7 +92,7 @@ func (r *run) isWithin(remaining, perCall int64) bool {
 	return r.doubts*perCall*int64(1+len(r.program.parts[partVariable])) <= remaining
 }
 
-// A spendFunc adds work. It returns errWork if no work is left.
+// A spendFunc returns errWork if fewer units of work are left.
 type spendFunc = func(units uint64) error
 
 func (r *run) spend(units uint64) error {
@@ -108,11 +104,9 @@ func (r *run) spend(units uint64) error {
 	return nil
 }
 
-// whyUndecided returns the reason why the result of the run is not known, or "".
 func (r *run) whyUndecided() string { return cmp.Or(r.undecided, r.firstDoubt) }
 
-// evaluate evaluates an expression with the variables that it needs. It may use half of the work that is left, so
-// that work is left for later expressions.
+// evaluate lets x use half of the work that is left, so that work is left for later expressions.
 func (r *run) evaluate(x *expression) eval.Outcome {
 	limit := min(r.workLeft/2, eval.MaxWork)
 	r.workLeft -= limit
@@ -189,7 +183,7 @@ func (r *run) group(expressions []*expression, budget int64) (results []result, 
 	return results, remaining, ""
 }
 
-// addCost returns a + b, or the maximum if that is too large.
+// addCost returns a + b, or math.MaxInt64 on overflow.
 func addCost(a int64, b uint64) int64 {
 	if b > math.MaxInt64 || a > math.MaxInt64-int64(b) {
 		return math.MaxInt64
@@ -209,7 +203,6 @@ func (r *run) note(err error) {
 	}
 }
 
-// variable evaluates a variable and returns its value, or an error.
 func (r *run) variable(i int) ref.Val {
 	x := r.program.parts[partVariable][i]
 	switch {
@@ -239,7 +232,6 @@ func (r *run) variable(i int) ref.Val {
 	return out.Value
 }
 
-// unknownVariable makes the result undecided for a reason, and returns an error.
 func (r *run) unknownVariable(format string, args ...any) ref.Val {
 	if r.undecided == "" {
 		r.undecided = fmt.Sprintf(format, args...)
@@ -247,7 +239,6 @@ func (r *run) unknownVariable(format string, args ...any) ref.Val {
 	return celtypes.NewErr(format, args...)
 }
 
-// bindUsed is like bind, if an expression uses the root.
 func (r *run) bindUsed(root int, value map[string]any) {
 	if r.program.uses[root] {
 		r.bind(root, value)
@@ -276,7 +267,7 @@ func (r *run) bindStruct(s *situation, root int, value map[string]any) {
 	r.activation.Set(root, celvalue.FromGo(value))
 }
 
-// bindAuthorizer binds the authorizer, or makes it an unknown attribute.
+// bindAuthorizer makes the authorizer an unknown attribute if bound is false.
 func (r *run) bindAuthorizer(req *Request, bound bool) {
 	if !r.program.uses[authorizerRoot] && !r.program.uses[resourceRoot] {
 		return
@@ -291,8 +282,7 @@ func (r *run) bindAuthorizer(req *Request, bound bool) {
 	r.activation.Set(resourceRoot, resource)
 }
 
-// conditions evaluates matchConditions. It returns the name of the first that is false, or, if none is false, the
-// errors and the name of the first that fails.
+// conditions evaluates matchConditions. name is the first that is false, or, if none is false, the first that fails.
 func (r *run) conditions(s *situation, to *converted) (name, failure string, isFalse bool, cost int64) {
 	if len(r.program.parts[partCondition]) == 0 {
 		return "", "", false, 0

@@ -80,14 +80,13 @@ func (s *Set) Mutates() bool {
 // KubeVersion returns the Kubernetes minor that the set emulates.
 func (s *Set) KubeVersion() string { return s.settings.version.String() }
 
-// Compile compiles the ValidatingAdmissionPolicies, MutatingAdmissionPolicies, their bindings, and the
-// webhook configurations among documents. Namespaces, RBAC objects, and CustomResourceDefinitions among them are used to
-// match and evaluate; any other document can be a params object.
+// Compile compiles the ValidatingAdmissionPolicies, MutatingAdmissionPolicies, their bindings, and the webhook
+// configurations among documents. Namespaces, RBAC objects, and CustomResourceDefinitions among them are used to
+// match and evaluate. Other documents can be params objects.
 //
-// If documents are invalid, Compile returns a usable Set and *CompileErrors. Invalid policies and
-// bindings are left out. If only an expression is invalid, the policy is kept, because each request
-// that needs the expression then fails, as in the API server. documents must not be modified
-// afterwards.
+// If documents are invalid, Compile returns a usable Set and *CompileErrors. Invalid policies and bindings are left
+// out. If only an expression is invalid, the policy is kept, because only requests that need the expression fail, as
+// in the API server. documents must not be modified afterwards.
 func Compile(documents []map[string]any, cfg Config) (set *Set, err error) {
 	l := &loader{policies: map[policyKey]*compiledPolicy{}, bindings: map[policyKey]bool{}, rbac: rbac{roles: map[roleKey]*role{}}}
 	defer recovered(&l.name, &set, &err)
@@ -115,7 +114,7 @@ func Compile(documents []map[string]any, cfg Config) (set *Set, err error) {
 type loader struct {
 	set      *Set
 	errs     []*CompileError
-	policies map[policyKey]*compiledPolicy // nil for invalid ones
+	policies map[policyKey]*compiledPolicy // nil for an invalid policy
 	bindings map[policyKey]bool            // the names of bindings, with the kind of their policies
 	bound    []boundBinding
 	rejected []policyKey // the policies of invalid bindings
@@ -143,10 +142,9 @@ type boundBinding struct {
 	index   int // of the binding among the documents
 }
 
-// A reporter is called for a problem of the field at a path.
 type reporter = func(path, detail string)
 
-// report adds an error about the current document, which is then dropped, or about a webhook in it.
+// report adds an error about the current document, or a webhook in it, which is then dropped.
 func (l *loader) report(path, detail string) { l.add(path, detail, 0, true) }
 
 func (l *loader) reportExpression(path, detail string, offset int) {
@@ -157,7 +155,7 @@ func (l *loader) add(path, detail string, offset int, dropped bool) {
 	l.errs = append(l.errs, &CompileError{Document: l.index, Kind: l.kind, Name: l.name, Path: path, Detail: detail, Offset: offset, Dropped: dropped})
 }
 
-// load adds a document to the set. The error is set if compiling as a whole failed.
+// load returns an error only if compiling as a whole failed.
 func (l *loader) load(index int, doc map[string]any) error {
 	h, err := headerOf(doc)
 	l.version = h.Version
@@ -224,14 +222,12 @@ func (l *loader) loadRegistration(h header, doc map[string]any) error {
 	return nil
 }
 
-// A document is a policy of either kind.
 type document interface {
 	base() *policyBase
 	check(reporter)
 	body() body
 }
 
-// newDocument returns an empty policy of a kind, or nil for another kind.
 func newDocument(kind string) document {
 	switch kind {
 	case validatingKind:
@@ -242,7 +238,6 @@ func newDocument(kind string) document {
 	return nil
 }
 
-// loadPolicy decodes a policy and compiles it, unless it is invalid.
 func (l *loader) loadPolicy(doc map[string]any) error {
 	key, d := l.key(), newDocument(l.kind)
 	known := l.policies[key]
@@ -288,8 +283,8 @@ func (l *loader) loadBinding(doc map[string]any) {
 	}
 }
 
-// addBinding decodes a binding into document, checks it, and adds it. base points to the fields of document that all bindings
-// have. It returns nil if the binding is invalid.
+// addBinding decodes a binding into document, whose common fields base points to. It returns nil if the binding is
+// invalid.
 func (l *loader) addBinding(doc map[string]any, document interface{ check(reporter) }, base *bindingBase) *compiledBinding {
 	key, before := l.key(), len(l.errs)
 	defer func() {
@@ -325,7 +320,6 @@ func (l *loader) addBinding(doc map[string]any, document interface{ check(report
 	return b
 }
 
-// finish attaches bindings to policies, sorts everything, and sets the default of Authorize.
 func (l *loader) finish() {
 	for _, b := range l.bound {
 		if p, seen := l.policies[b.policy]; p != nil {

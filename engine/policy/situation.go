@@ -48,7 +48,7 @@ func (s *situation) proceed(p *compiledPolicy, b *compiledBinding, units int) bo
 	return false
 }
 
-// undecide adds the reason why the result of a policy is not known. b may be nil.
+// undecide records why the result of a policy is not known. b may be nil.
 func (s *situation) undecide(p *compiledPolicy, b *compiledBinding, reason string) {
 	u := Undecided{Policy: p.name, Reason: reason}
 	if b != nil {
@@ -57,8 +57,7 @@ func (s *situation) undecide(p *compiledPolicy, b *compiledBinding, reason strin
 	s.undecided = append(s.undecided, u)
 }
 
-// matches reports whether the constraints of a policy, or of its binding, match the request, and in which version. It also
-// returns false if that is undecided. c may be nil.
+// matches also returns false if it is undecided whether c matches. c may be nil.
 func (s *situation) matches(p *compiledPolicy, b *compiledBinding, c *constraints) (to *Equivalent, ok bool) {
 	if c == nil {
 		return nil, true
@@ -70,7 +69,7 @@ func (s *situation) matches(p *compiledPolicy, b *compiledBinding, c *constraint
 	return to, ok && err == nil
 }
 
-// paramsOf returns the params objects with which a policy is evaluated: none if it is skipped, undecided, or fails.
+// paramsOf returns an empty list if the policy is skipped, undecided, or fails.
 func (s *situation) paramsOf(p *compiledPolicy, b *compiledBinding) (list []map[string]any, failure string) {
 	candidates := 0
 	if p.paramKind != nil && b.paramRef != nil {
@@ -118,7 +117,8 @@ type converted struct {
 	err               error
 }
 
-// to returns the objects of the request in a version, or in its own for nil. The result is valid until the next call.
+// to returns the objects of the request in a version, or in its own version for nil. The result is valid until the
+// next call.
 func (s *situation) to(e *Equivalent) *converted {
 	for i := range s.converted {
 		if c := &s.converted[i]; c.equivalent == e {
@@ -136,8 +136,7 @@ func (s *situation) to(e *Equivalent) *converted {
 	return c
 }
 
-// convert converts an object, which may be nil, to a kind. If with is nil, only apiVersion changes, as with the conversion
-// strategy None.
+// convert changes only apiVersion if with is nil, as with the conversion strategy None. object may be nil.
 func convert(object map[string]any, with func(map[string]any) (map[string]any, error), to schema.GroupVersionKind) (map[string]any, error) {
 	switch {
 	case object == nil:
@@ -150,7 +149,6 @@ func convert(object map[string]any, with func(map[string]any) (map[string]any, e
 	return out, nil
 }
 
-// request returns the value of request in expressions, where the policy matches resource.
 func (s *situation) request(resource schema.GroupVersionResource, to *converted) map[string]any {
 	if value := to.values[resource]; value != nil {
 		return value
@@ -163,7 +161,6 @@ func (s *situation) request(resource schema.GroupVersionResource, to *converted)
 	return value
 }
 
-// lookup returns the Namespace of the request, or nil if it is not known.
 func (s *situation) lookup() map[string]any {
 	if !s.looked {
 		s.looked = true
@@ -189,8 +186,7 @@ func withNameLabel(namespace map[string]any, name string) map[string]any {
 	return namespace
 }
 
-// namespaceLabels returns the labels of the Namespace of the request. When a Namespace is created or
-// updated, these are its own labels.
+// namespaceLabels returns the object's own labels when a Namespace is created or updated.
 func (s *situation) namespaceLabels() (set labels.Set, known bool) {
 	if s.req.Resource.Resource == "namespaces" && s.req.Subresource == "" && (s.req.Operation == OperationCreate || s.req.Operation == OperationUpdate) {
 		return objectLabels(s.req.Object), true
@@ -292,7 +288,6 @@ func (r *run) bindMutations(s *situation, resource schema.GroupVersionResource, 
 	r.bindRequestValue(s, resource, to)
 }
 
-// bindRequestValue binds request, where the policy matches resource.
 func (r *run) bindRequestValue(s *situation, resource schema.GroupVersionResource, to *converted) {
 	if r.program.uses[requestRoot] {
 		r.bindStruct(s, requestRoot, s.request(resource, to))

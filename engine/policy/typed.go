@@ -33,10 +33,10 @@ type TypedExpression struct {
 	Path, Source string
 	// Issues holds the type checker's errors in the format of the API server, or is "".
 	Issues string
-	// Errors holds the same errors one by one.
+	// Errors holds the type checker's errors one by one.
 	Errors []TypeError
-	// Cost estimates an evaluation, without the variables that the expression selects. It is zero if
-	// the expression has issues.
+	// Cost estimates an evaluation, without the variables that the expression selects. It is zero if the expression
+	// has issues or is too complex.
 	Cost cost.Estimate
 }
 
@@ -49,7 +49,7 @@ type TypeError struct {
 }
 
 // NewTypeChecker returns a TypeChecker for a policy, without its mutations, or for a webhook configuration. It
-// returns an error if cfg is invalid, or if Compile drops the document because it cannot be decoded.
+// returns an error if cfg is invalid or the document cannot be decoded.
 func NewTypeChecker(document map[string]any, cfg Config) (*TypeChecker, error) {
 	settings, err := settingsOf(cfg)
 	if err != nil {
@@ -75,7 +75,7 @@ func (c *TypeChecker) Check(object, params *types.Decl) (list []TypedExpression,
 	return list, nil
 }
 
-// Roots returns the variables of the expression at a path, declared as for Check. Those that it cannot use are left out.
+// Roots returns the variables of the expression at a path, declared as for Check, without those that it cannot use.
 // It returns nil if the path has no expression.
 func (c *TypeChecker) Roots(path string, object, params *types.Decl) ([]celenv.Root, error) {
 	k, err := c.newTypedCompiler(object, params)
@@ -149,8 +149,7 @@ func requestSizes() celcost.Value {
 	})
 }
 
-// compile checks an expression, and declares the variable that it defines. An expression that is too
-// complex has no issues, because Compile reports it.
+// compile reports no issues for an expression that is too complex, because Compile reports it.
 func (k *typedCompiler) compile(s *source) TypedExpression {
 	x := TypedExpression{Path: s.path, Source: s.text}
 	checked, err := k.scope.CompileWith(declared(rootsOf(k.roots, s.part, false)), s.text)
@@ -199,8 +198,8 @@ type Config struct {
 	// that is missing then has the effect that parameterNotFoundAction defines. Otherwise, the
 	// result is undecided.
 	Complete bool
-	// Namespaced holds the scope of custom kinds: whether each is namespaced. CRDs among the documents define
-	// it as well. Without either, the scope of a paramKind is guessed from its params objects.
+	// Namespaced holds the scope of custom kinds: whether each is namespaced. CRDs among the documents define it as
+	// well. Without either, the scope of a paramKind is guessed.
 	Namespaced map[schema.GroupKind]bool
 	// Authorize returns the results of authorizer checks in expressions. If it is nil, the Roles, ClusterRoles, and
 	// their bindings among the documents determine them; the groups system:masters and kubeadm:cluster-admins may do

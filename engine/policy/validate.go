@@ -10,13 +10,12 @@ import (
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
 )
 
-// An annotation is the outcome of an auditAnnotation.
 type annotation struct {
 	key, value string // published unless value is ""
 	failure    string // denies the request if it is not ""
 }
 
-// validate evaluates a policy, and adds the results to e. actions are those of the binding.
+// validate adds all results except the audit annotations to e.
 func (r *run) validate(s *situation, p *compiledPolicy, to *converted, e *Evaluation, actions []Action) (all []annotation) {
 	s.begin(r, to, e.params)
 	name, failure, excluded, cost := r.conditions(s, to)
@@ -63,8 +62,8 @@ func (p *compiledPolicy) failed(validation int, message string, actions []Action
 	return d
 }
 
-// validations evaluates the validations and their message expressions. failure is set if the validations
-// exceed the budget; there are then no decisions.
+// validations evaluates the validations and their message expressions. If failure is set, they exceed the budget and
+// have no decisions.
 func (r *run) validations(p *compiledPolicy, e *Evaluation, s *settings, actions []Action) (remaining int64, failure string) {
 	list := r.program.parts[partValidation]
 	results, remaining, failure := r.group(list, s.Limits.PerObject)

@@ -55,12 +55,10 @@ var variableScalars = map[*cel.Type]*kubecel.DeclType{
 	cel.TimestampType: kubecel.TimestampType, cel.UintType: kubecel.UintType,
 }
 
-// variablesValue is the value of variables in the expressions of a group.
 type variablesValue struct {
 	run *run
-	// values holds the variables evaluated so far, in the order of the policy's variables.
-	values []ref.Val
-	// pending marks variables in evaluation.
+	// values has an item for each variable, which is nil until it is evaluated.
+	values  []ref.Val
 	pending []bool
 }
 

@@ -82,7 +82,6 @@ func (s *Set) Watch(observer func(Expression) ExpressionObserver) (w *Watch, err
 	return w, nil
 }
 
-// watched returns a copy of a program whose expressions have observers.
 func (p *program) watched(policy string, observer func(Expression) ExpressionObserver) *program {
 	p.compiler.Lock()
 	defer p.compiler.Unlock()

@@ -6,8 +6,7 @@ import (
 	"strings"
 )
 
-// A webhookConfiguration is a ValidatingWebhookConfiguration or MutatingWebhookConfiguration. The
-// fields that only matter for the call are not read.
+// A webhookConfiguration has typed fields only for those that matching reads.
 type webhookConfiguration struct {
 	Webhooks []struct {
 		Name                    string           `json:"name"`
@@ -23,7 +22,6 @@ type webhookConfiguration struct {
 	} `json:"webhooks"`
 }
 
-// A compiledWebhook has the fields of a policy that match and evaluate matchConditions.
 type compiledWebhook struct {
 	compiledPolicy
 	configuration string
@@ -75,7 +73,7 @@ func (l *loader) loadWebhooks(doc map[string]any) error {
 	return nil
 }
 
-// Webhooks returns the number of webhooks in the configurations of the set.
+// Webhooks returns the number of valid webhooks in the set.
 func (s *Set) Webhooks() int { return len(s.webhooks) }
 
 // Kinds of webhook configurations.
@@ -84,10 +82,9 @@ const (
 	ValidatingWebhooks = "ValidatingWebhookConfiguration"
 )
 
-// MatchWebhooks evaluates the webhook configurations of a kind in the order of their names, and returns the webhooks whose
-// rules and selectors match the request. A webhook that denies the request or is undecided is the last one: the
-// server then calls no other mutating webhook, and no validating webhook at all. It returns the same errors as
-// Evaluate.
+// MatchWebhooks evaluates the webhook configurations of a kind in the order of their names, and returns the webhooks
+// whose rules and selectors match the request. A webhook that denies the request or is undecided is the last one: the
+// server then calls no other mutating webhook, and no validating webhook at all. Its errors are as in Evaluate.
 func (s *Set) MatchWebhooks(ctx context.Context, req Request, kind string) (list []WebhookMatch, err error) {
 	at := ""
 	defer recovered(&at, &list, &err)
@@ -126,8 +123,7 @@ func isWebhook(req *Request) bool {
 	return req.Kind.Group == registration && strings.HasSuffix(req.Kind.Kind, "WebhookConfiguration")
 }
 
-// match evaluates a webhook. ok is false if its rules or selectors do not match. A webhook without
-// rules matches nothing.
+// match returns false if the rules or selectors do not match. A webhook without rules matches nothing.
 func (w *compiledWebhook) match(s *situation) (m WebhookMatch, ok bool, err error) {
 	if len(w.constraints.rules) == 0 {
 		return m, false, nil

@@ -80,7 +80,7 @@ type Write struct {
 	// the request.
 	Name, Namespace, Subresource, FieldValidation string
 	User                                          policy.User
-	// Apply is how OldObject is written; its zero value replaces it. Only a Server uses it.
+	// Apply describes how OldObject is written; its zero value replaces it. Only a Server uses it.
 	Apply apply.Write
 	// KubeMinor is the minor of Kubernetes whose fields the object can have, or 0 for the newest.
 	KubeMinor int
@@ -249,7 +249,6 @@ func (k *Builtin) Write(ctx context.Context, w Write) (*engine.Result, error) {
 	return res, nil
 }
 
-// structured validates the object of a write by its structure, and sets the defaults of the schema.
 func (k *Builtin) structured(ctx context.Context, req Write) (*engine.Result, error) {
 	s, err := k.schema()
 	if err != nil {
@@ -298,7 +297,6 @@ func (k *Builtin) structured(ctx context.Context, req Write) (*engine.Result, er
 	return res, nil
 }
 
-// secretData returns the strings in the data of the objects if their kind is Secret.
 func secretData(kind schema.GroupVersionKind, objects ...map[string]any) (texts secret.Texts) {
 	if kind.GroupKind() != (schema.GroupKind{Kind: "Secret"}) {
 		return nil

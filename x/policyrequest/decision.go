@@ -22,16 +22,15 @@ type Decision struct {
 	Kind    string `json:"kind"`
 	// Params is the name of the params object, after its namespace if it has one.
 	Params string `json:"params,omitempty"`
-	// Validation is the index in spec.validations, or -1 if the decision is about the policy as a
-	// whole.
+	// Validation is the index in spec.validations, or -1 if the decision is not about a single validation.
 	Validation int `json:"validation"`
 	// Condition is the name of the matchCondition that failed, if the decision is about one.
 	Condition string `json:"condition,omitempty"`
-	// Action is Deny, Warn, or Audit. It is "" if an expression fails and failurePolicy is Ignore.
+	// Action is Deny, Warn, or Audit. It is "" for a failure that failurePolicy Ignore ignores.
 	Action  string `json:"action"`
 	Reason  string `json:"reason"`
 	Message string `json:"message"`
-	// Error is set if an expression could not be evaluated.
+	// Error is set if the policy could not be used, or an expression could not be evaluated.
 	Error bool  `json:"error"`
 	Cost  int64 `json:"cost"`
 	Explanation
@@ -66,8 +65,8 @@ type Validation struct {
 	Inside func(offset int) (line, column int)
 }
 
-// decisive returns the offset of the first value with a problem. If there is none, it returns the offset of the first value of
-// an expression that did not fail, or else 0.
+// decisive returns the offset of the first value with a problem, or else, unless the expression failed, of the first
+// value, or else 0.
 func decisive(values []policy.Value, failed bool) (offset int) {
 	first := -1
 	for _, v := range values {
@@ -153,7 +152,6 @@ func (d *Describer) Mutation(ctx context.Context, e *policy.MutationEvaluation, 
 // missingPath matches the error of a JSON patch that adds to a parent that is missing, which it captures.
 var missingPath = lazy.New(`^JSON Patch: add operation does not apply: doc is missing path: "(/.*)/[^/]*": missing value$`)
 
-// explanation locates an expression of a policy, and describes the values that it read. failed is set if it failed.
 func (d *Describer) explanation(
 	policyName string, index int, condition string, values []policy.Value, failed bool, secrets secret.Texts,
 ) Explanation {

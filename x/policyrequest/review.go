@@ -17,9 +17,8 @@ import (
 	"github.com/celadon-cel/celadon/engine/x/builtin"
 )
 
-// How it works: a server mutates an object, validates it, and then runs validating policies. A
-// Review forms the requests that policies see on the way, and holds their results. All commands use
-// it.
+// How it works: a server mutates an object, validates it, and then runs validating policies. A Review forms the
+// requests that policies see on the way, and holds their results.
 
 // A Review takes a write through admission. It is not safe for concurrent use.
 type Review struct {
@@ -28,7 +27,7 @@ type Review struct {
 	User        policy.User
 	Operation   policy.Operation
 	Subresource string
-	// Name and Namespace are those of the request. If Name is "", the name of the object is used.
+	// Name and Namespace are from the request. If Name is "", the name of the object is used.
 	Name, Namespace string
 	// Collection is set for the deletion of a collection, whose requests have no name.
 	Collection bool
@@ -53,8 +52,7 @@ type Review struct {
 	// Webhooks are the matching webhooks in order: the mutating webhooks and, if the write goes on,
 	// the validating webhooks.
 	Webhooks []policy.WebhookMatch
-	// Request is the request that validating policies see, and Evaluated is their result, or nil
-	// before Validate.
+	// Request is the request that validating policies see, and Evaluated is their result, or nil if they did not run.
 	Request   policy.Request
 	Evaluated *policy.Result
 	// Denied is the response if a policy or the condition of a webhook denies the write.
@@ -202,8 +200,6 @@ func (r *Review) Validate(ctx context.Context, to *Subject, object, old map[stri
 	return false, nil
 }
 
-// matchWebhooks evaluates the conditions of the webhooks of a kind. The first webhook that denies
-// the write or is undecided ends it.
 func (r *Review) matchWebhooks(ctx context.Context, req *policy.Request, kind string) (ok bool, err error) {
 	if r.Mutated = true; r.Set.Webhooks() == 0 {
 		return true, nil

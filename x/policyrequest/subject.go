@@ -139,8 +139,7 @@ var Updated = []string{"status", ScaleName, "ephemeralcontainers", "resize", "ap
 
 var scaleKind = autoscalingv1.SchemeGroupVersion.WithKind("Scale")
 
-// target returns the subject of a request for an object of to. For requests to scale, it has the
-// kind Scale.
+// target returns to, or for requests to scale, a copy with the kind Scale.
 func (r *Review) target(to *Subject) *Subject {
 	if r.Subresource != ScaleName || to.Kind == scaleKind {
 		return to

@@ -9,9 +9,9 @@ import (
 	"github.com/celadon-cel/celadon/engine/policy"
 )
 
-// User returns a user as the API server impersonates it: in the given groups or, for a service
-// account without groups, in the groups of its namespace. If name is empty, User ignores groups and
-// returns the administrator of a new cluster.
+// User returns a user as the API server impersonates it: in the given groups or, for a service account without
+// groups, in the groups of its namespace, and in the group of all authenticated or unauthenticated users. If name is
+// empty, User ignores groups and returns the administrator of a new cluster.
 func User(name string, groups []string) policy.User {
 	if name == "" {
 		return policy.User{Name: "kubernetes-admin", Groups: []string{"kubeadm:cluster-admins", user.AllAuthenticated}}

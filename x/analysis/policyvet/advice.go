@@ -14,8 +14,8 @@ import (
 	"github.com/celadon-cel/celadon/x/valuediff"
 )
 
-// maxExplained limits the findings of a document for which corrections are looked for, and maxExplainedLength the
-// length of their expressions in bytes.
+// maxExplained limits the findings that get corrections, and maxExplainedLength the length of their expressions in
+// bytes.
 const (
 	maxExplained       = 20
 	maxExplainedLength = 10_000
@@ -48,8 +48,7 @@ func (v *vetter) explainWarnings(r *Report, c *policy.TypeChecker, s *subject, p
 	}
 }
 
-// explain adds the hint and the correction of an expression that does not compile. kinds are the kinds of the
-// objects; nil is any kind.
+// explain adds the hint and the correction of an expression that does not compile. A nil item of kinds is any kind.
 func (v *vetter) explain(c *policy.TypeChecker, s *subject, kinds []*kind, path, source string, to *Advice) {
 	x := s.at(path)
 	if x == nil || len(source) > maxExplainedLength {
@@ -116,7 +115,6 @@ func (v *vetter) isCorrect(s *subject, kinds []*kind, path, source string) bool 
 	return true
 }
 
-// swallowed reports the comments that contain the rest of an expression.
 func (v *vetter) swallowed(r *Report, s *subject) {
 	for _, x := range s.expressions {
 		if r.hasError(x.Path) || !strings.Contains(x.Source, "//") || slices.Contains(v.cfg.Without, swallowedComment) {
@@ -129,7 +127,6 @@ func (v *vetter) swallowed(r *Report, s *subject) {
 	}
 }
 
-// setAt replaces the string at a path that ends in a field. It reports whether there is a string at the path.
 func setAt(document map[string]any, path, value string) bool {
 	end := strings.LastIndexByte(path, '.')
 	of, _ := valueAt(document, path[:max(0, end)]).(map[string]any)
@@ -140,7 +137,6 @@ func setAt(document map[string]any, path, value string) bool {
 	return ok
 }
 
-// valueAt returns the value at a path, or nil.
 func valueAt(document map[string]any, at string) any {
 	steps, err := path.Parse(at)
 	if err != nil {

@@ -15,7 +15,6 @@ package policyvet
 // the errors. A policy.TypeChecker then checks the expressions of a policy for each kind that its
 // resource rules name and whose schema is known (typecheck.go), which also yields estimates.
 //
-// Lints work on the parsed expressions, without types. Many use one of two analyses:
-// evaluator.go evaluates an expression for a request about which little is known, with sets of
-// possible results instead of values, and reads.go finds the paths in objects that expressions read. Both
-// follow variables and macros. Only the evaluator visits parts more than once, in unrolled macros.
+// Lints work on the parsed expressions, without types. Many use one of two analyses: evaluator.go evaluates an
+// expression for a request about which little is known, with sets of possible results instead of values, and reads.go
+// finds the paths in objects that expressions read. Both follow variables and macros.

@@ -15,7 +15,6 @@ import (
 	"github.com/celadon-cel/celadon/engine/x/celenv"
 )
 
-// The kinds of policies, the suffix of the kinds of their bindings, and their API group.
 const (
 	policyKind    = "ValidatingAdmissionPolicy"
 	mutatingKind  = "MutatingAdmissionPolicy"
@@ -27,7 +26,6 @@ func isPolicy(document map[string]any) bool {
 	return document["kind"] == policyKind || document["kind"] == mutatingKind
 }
 
-// policyKindOf returns the kind of the policies that a kind of bindings binds, or "".
 func policyKindOf(kind string) string {
 	if of, ok := strings.CutSuffix(kind, bindingSuffix); ok && (of == policyKind || of == mutatingKind) {
 		return of
@@ -110,17 +108,15 @@ func decode(document map[string]any, out any) error {
 	return json.Unmarshal(data, out)
 }
 
-// An expression is a parsed expression of a policy or webhook.
 type expression struct {
 	policy.Expression
 	tree   ast.Expr // nil if it cannot be parsed
 	parsed *cel.Ast // of tree
-	// uses holds the variables that it selects. The name "" means that it may use any variable, because
-	// it reads variables as a whole.
+	// uses holds the variables that it selects, and the name "" if it reads variables as a whole.
 	uses map[string]bool
 }
 
-// A subject is a policy or a webhook, with everything that lints need.
+// A subject is a policy or a webhook.
 type subject struct {
 	document   map[string]any
 	kind, name string
@@ -137,7 +133,7 @@ type subject struct {
 	// select.
 	reads []read
 	paths map[node][]string
-	// tests holds the selections that test a field.
+	// tests is set for the selections that test a field.
 	tests map[node]bool
 	// whole is set if all expressions can be parsed.
 	whole bool
@@ -164,8 +160,7 @@ func (s *subject) parse(env *cel.Env, list []policy.Expression) *subject {
 	return s
 }
 
-// subjectsOf returns the policy, or the webhooks with matchConditions, of a document. It returns nil if
-// the document cannot be decoded, which compiling reports.
+// subjectsOf returns nil if the document cannot be decoded, which compiling reports.
 func subjectsOf(env *cel.Env, document map[string]any) (list []*subject) {
 	all := policy.Expressions(document)
 	var d policyDocument

@@ -28,7 +28,7 @@ type evaluator struct {
 
 	current *expression
 	vars    map[string]result // of macros
-	times   int               // that the current step is evaluated
+	times   int               // how often the current step is evaluated
 	// variables holds the variables of the policy that were evaluated, and visitedBy the nodes visited for
 	// each.
 	variables map[string]result
@@ -104,7 +104,6 @@ func (n *evaluator) ident(name string) result {
 	return unknown
 }
 
-// field evaluates the selection of a field. A test of a field of null is false.
 func (n *evaluator) field(e, operand ast.Expr, name string, test bool) result {
 	if isRoot(operand, variablesName) {
 		return n.variable(name, test)
@@ -218,8 +217,7 @@ func (n *evaluator) optional(e, operand ast.Expr, name string) result {
 
 var acceptsNull = map[string]bool{"type": true, "format": true, "of": true, "ofNonZeroValue": true}
 
-// function evaluates a call of a function that has no case in call. It fails if an operand fails, or,
-// apart from acceptsNull, if the first operand is null.
+// function evaluates a call of a function that has no case in call.
 func (n *evaluator) function(call ast.CallExpr) result {
 	name, args := call.FunctionName(), call.Args()
 	var operands []result
@@ -303,13 +301,12 @@ func selection(e ast.Expr) string {
 	return ""
 }
 
-// undeclared reports whether e selects a field that objects of the kind do not have.
 func (n *evaluator) undeclared(e ast.Expr) bool {
 	return n.fields(e, func(f *resolvedField) bool { return f.state == fieldUndeclared })
 }
 
-// fields reports whether so holds for each field of the kind that e may select. It returns false if the kind or the
-// fields are not known.
+// fields reports whether so holds for all fields of the kind that e may select. It returns false if they are not
+// known.
 func (n *evaluator) fields(e ast.Expr, so func(*resolvedField) bool) bool {
 	paths := n.subject.paths[node{n.current, e.ID()}]
 	return n.kind != nil && len(paths) > 0 && !slices.ContainsFunc(paths, func(path string) bool {

@@ -6,7 +6,6 @@ import (
 	"github.com/google/cel-go/common/ast"
 )
 
-// loop evaluates a macro. The loop of all, exists, and similar macros may run any number of times.
 func (n *evaluator) loop(loop ast.ComprehensionExpr) result {
 	over, start := n.eval(loop.IterRange()), n.eval(loop.AccuInit())
 	out := result{set: (over.set | start.set) & isError}

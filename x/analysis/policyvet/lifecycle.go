@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// A lifetime holds the first minor that serves a version, the first that warns about it, and the first that does not serve it
-// any more, or 0. They come from k8s.io/api/admissionregistration.
+// A lifetime holds the first minors that serve a version, warn about it, and no longer serve it, or 0. They come from
+// k8s.io/api/admissionregistration.
 type lifetime struct{ introduced, deprecated, removed int }
 
 // lifetimes maps kinds without the suffix Binding to their versions.
@@ -18,8 +18,8 @@ var lifetimes = map[string]map[string]lifetime{
 	"MutatingWebhookConfiguration":   {"v1beta1": {9, 16, 22}, "v1": {16, 0, 0}},
 }
 
-// unserved returns why servers of Kubernetes 1.minor do not serve a document that Vet analyzes, or warn about it, or "". isError
-// is set for the former.
+// unserved returns why servers of Kubernetes 1.minor do not serve a document, if isError is set, or why they warn
+// about it. problem is "" if they accept it.
 func unserved(document map[string]any, minor int) (problem string, isError bool) {
 	apiVersion, kind := fmt.Sprint(document["apiVersion"]), fmt.Sprint(document["kind"])
 	_, version, _ := strings.Cut(apiVersion, "/")
@@ -39,7 +39,6 @@ func unserved(document map[string]any, minor int) (problem string, isError bool)
 	return "", false
 }
 
-// removedVersions reports rules that match nothing because they name only versions that are not served.
 func (l *linter) removedVersions(path string, rules []rule, add reporter) {
 	if l.server == nil {
 		return
@@ -75,7 +74,7 @@ func (l *linter) removedVersion(r *rule) (problem string) {
 	return problem
 }
 
-// sets reports whether the server sets a field that is not required, in an object that has only the fields above it.
+// sets reports whether the server sets a default at path in an object that has only the fields above it.
 func (l *linter) sets(k *kind, path string) bool {
 	if l.server == nil || !k.builtIn {
 		return false

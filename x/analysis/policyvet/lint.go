@@ -17,18 +17,18 @@ import (
 	"github.com/celadon-cel/celadon/x/policyrequest"
 )
 
-// A Lint is a likely mistake in a document that the API server accepts.
+// A Lint is a likely mistake that the API server accepts.
 type Lint struct {
 	// Name is the name for Config.Without.
 	Name string
 	// Path is the field, or "" for the whole document. Expression is the expression there, if it is one.
 	Path, Expression string
-	// Message describes the problem and the fix.
+	// Message describes the problem, and usually the fix.
 	Message string
 	Advice
 }
 
-// The names of lints; docs/lints.md has a section for each.
+// The names of lints, which docs/lints.md describes.
 const (
 	noBinding         = "no-binding"
 	noPolicy          = "no-policy"
@@ -66,7 +66,6 @@ type linter struct {
 	families map[string]*family
 }
 
-// A family holds the policies of a kind, with their bindings.
 type family struct {
 	// policies holds the names of policies, and bindings the bindings by the name of their policy.
 	policies map[string]bool
@@ -164,8 +163,6 @@ func (l *linter) binding(f *family, document map[string]any, add reporter) {
 	}
 }
 
-// unusedVariables reports the variables that no expression selects, directly or through variables that
-// are used.
 func unusedVariables(s *subject, add reporter) {
 	if !s.whole {
 		return
@@ -216,8 +213,8 @@ func accountPrefixes(s *subject, add reporter) {
 	}
 }
 
-// subresourceObjects reports expressions that read the metadata of object in a connection, such as pods/exec: its object,
-// such as a PodExecOptions, has none.
+// subresourceObjects reports expressions that read the metadata of a connection's object, such as a PodExecOptions,
+// which has none.
 func (l *linter) subresourceObjects(s *subject, add reporter) {
 	n := l.connection(s)
 	if n == nil {
@@ -246,7 +243,7 @@ func (l *linter) subresourceObjects(s *subject, add reporter) {
 // metadata is the path of the field that objects of connections lack.
 const metadata = objectName + ".metadata"
 
-// connection returns the evaluator for requests to the first connection that the rules name, or nil.
+// connection returns an evaluator for requests to a connection that the rules name, or nil.
 func (l *linter) connection(s *subject) *evaluator {
 	for i := range s.match.ResourceRules {
 		r := &s.match.ResourceRules[i]

@@ -51,7 +51,6 @@ func (l *linter) mutations(s *subject, add reporter) {
 	}
 }
 
-// A mutationLint looks for the mistakes of an ApplyConfiguration or a JSONPatch.
 type mutationLint struct {
 	*linter
 	x      *expression
@@ -59,7 +58,7 @@ type mutationLint struct {
 	effect string
 }
 
-// literals reports a field of a message literal that cannot be merged. It reports whether there is one.
+// literals reports a field of a message literal that cannot be merged, if it finds one.
 func (m *mutationLint) literals(add reporter) (found bool) {
 	visit(m.x.tree, func(e ast.Expr) {
 		if found || e.Kind() != ast.StructKind {
@@ -94,7 +93,7 @@ func (m *mutationLint) literals(add reporter) (found bool) {
 	return found
 }
 
-// patch describes a JSONPatch that sets a field as intended. It also works for objects without the field.
+// patch describes a JSONPatch that sets a field as intended.
 func (m *mutationLint) patch(at string, node *structuralschema.Structural, value ast.Expr) string {
 	i := strings.LastIndexByte(at, '.')
 	for path := at[:i]; path != ""; path = path[:strings.LastIndexByte(path, '.')] {
@@ -112,7 +111,7 @@ func (m *mutationLint) patch(at string, node *structuralschema.Structural, value
 	return fmt.Sprintf("use the JSONPatch [JSONPatch{op: 'add', path: '%s', value: %s}]", strings.ReplaceAll(at, ".", "/"), source)
 }
 
-// missingParent reports a JSONPatch that adds to a list or object which may be absent. It reports whether there is one.
+// missingParent reports a JSONPatch that adds to a list or object which may be absent, if it finds one.
 func (m *mutationLint) missingParent(tested map[string]bool, add reporter) (found bool) {
 	visit(m.x.tree, func(e ast.Expr) {
 		if found || e.Kind() != ast.StructKind || e.AsStruct().TypeName() != "JSONPatch" {
@@ -159,7 +158,6 @@ func nodeAt(node *structuralschema.Structural, path string) *structuralschema.St
 	return node
 }
 
-// isAtomic reports whether a value is replaced as a whole.
 func isAtomic(node *structuralschema.Structural) bool {
 	switch node.Type {
 	case "array":
@@ -190,7 +188,6 @@ func hasTwins(e ast.Expr, node *structuralschema.Structural) bool {
 	return false
 }
 
-// literalKey returns the key of a message literal, if all of its keys are literals.
 func literalKey(e ast.Expr, keys []string) (key string, ok bool) {
 	if e.Kind() != ast.StructKind {
 		return "", false
@@ -214,8 +211,8 @@ func literalKey(e ast.Expr, keys []string) (key string, ok bool) {
 // podPaths are the paths of the spec of Pods in kinds that have one.
 var podPaths = []string{".spec", ".spec.template.spec", ".spec.jobTemplate.spec.template.spec"}
 
-// podDuplicates adds a lint if a version cannot merge the patch with Pods that have two variables of the same name, which
-// the API server accepts, and reports whether it did.
+// podDuplicates adds a lint if the version cannot merge the patch with Pods that have two variables of the same name,
+// which the API server accepts.
 func (m *mutationLint) podDuplicates(add reporter) bool {
 	if !duplicatesFail.Include(m.version.Minor) {
 		return false
@@ -250,7 +247,6 @@ var orders = map[string]struct {
 	operators.GreaterEquals: {">=", func(c int) bool { return c >= 0 }, "quantity(%s).compareTo(quantity(%s)) >= 0"},
 }
 
-// textOrders reports comparisons of a field with a quantity that order them as text.
 func (l *linter) textOrders(s *subject, add reporter) {
 	for _, x := range s.expressions {
 		if x.tree == nil {
@@ -277,8 +273,8 @@ func (l *linter) textOrders(s *subject, add reporter) {
 
 const quantitySince = 29
 
-// textOrderExample describes two quantities that a comparison orders wrongly, because it compares them as strings.
-// It returns "" if it finds no example, or if the comparison is not between a field and a quantity.
+// textOrderExample describes two quantities that a comparison orders wrongly, because it compares them as strings, or
+// returns "".
 func textOrderExample(e ast.Expr) string {
 	order, args := orders[e.AsCall().FunctionName()], e.AsCall().Args()
 	for i, arg := range args {

@@ -14,8 +14,8 @@ type nullCase struct{ operation, null, other string }
 
 var nullCases = []nullCase{{"DELETE", objectName, oldObjectName}, {"CREATE", oldObjectName, objectName}}
 
-// nullObject reports expressions that can fail in requests with an operation, because they read object or
-// oldObject, which is null. No mutating policy sees a DELETE.
+// nullObject reports expressions that can fail because they read object or oldObject where it is null. No mutating
+// policy sees a DELETE.
 func (l *linter) nullObject(s *subject, bindings []*bindingDocument, add reporter) {
 	for _, c := range nullCases {
 		if c.operation == "DELETE" && s.kind == mutatingKind || !s.match.matches(c.operation) || bindingsExclude(bindings, c.operation) {
@@ -74,7 +74,7 @@ func (l *linter) facts(m *matchResources, c nullCase) (list []map[string]string)
 	return list
 }
 
-// kindOf returns the kind of a resource, or "" if it is not known or differs between groups.
+// kindOf returns "" if the kind is not known or differs between groups.
 func (s *Schemas) kindOf(resource string) (name string) {
 	for _, k := range s.byResource[resource] {
 		if name != "" && k.Kind != name {
@@ -114,7 +114,6 @@ func (s *subject) failing(c nullCase, known map[string]string) (list []*expressi
 
 const all = "*"
 
-// has reports whether a list of a rule contains item or "*".
 func has(list []string, item string) bool {
 	return slices.Contains(list, item) || slices.Contains(list, all)
 }
@@ -140,7 +139,7 @@ func (r *rule) hasObjects() bool {
 	})
 }
 
-// covers reports whether r matches each request with the operation that other matches.
+// covers reports whether r matches each request for whole objects with the operation that other matches.
 func (r *rule) covers(other *rule, operation string) bool {
 	return len(r.ResourceNames) == 0 && has(r.Operations, operation) &&
 		within(other.APIGroups, r.APIGroups) && within(other.APIVersions, r.APIVersions) &&

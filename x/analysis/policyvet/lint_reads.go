@@ -74,8 +74,7 @@ func (m *matchResources) names(operation string, k *kind) bool {
 	})
 }
 
-// unguardedReads reports a read that fails for some objects. If failurePolicy is Ignore, the API server accepts these
-// objects, otherwise it denies them without the message of the policy.
+// unguardedReads reports a read that fails for some objects.
 func (l *linter) unguardedReads(s *subject, add reporter) {
 	name, effect := unguardedRead, "the request is denied with an error instead of the message"
 	if s.ignore {
@@ -97,7 +96,6 @@ func (l *linter) unguardedReads(s *subject, add reporter) {
 	}
 }
 
-// tested returns the paths that any expression tests for.
 func (s *subject) tested() map[string]bool {
 	tested := map[string]bool{}
 	for _, r := range s.reads {

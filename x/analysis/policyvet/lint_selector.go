@@ -27,7 +27,7 @@ func selectors(path string, m *matchResources, add reporter) {
 	}
 }
 
-// contradiction returns the first label whose requirements contradict each other, or "".
+// contradiction returns a label whose requirements contradict each other, or "".
 func contradiction(s *metav1.LabelSelector) string {
 	selector, err := metav1.LabelSelectorAsSelector(s)
 	if err != nil {
@@ -71,8 +71,7 @@ func (l *linter) resources(path string, rules []rule, add reporter) {
 // exempt lists the resources for which servers evaluate no policies.
 var exempt = []string{"validatingadmissionpolicies", "validatingadmissionpolicybindings", "mutatingadmissionpolicies", "mutatingadmissionpolicybindings"}
 
-// missing returns the reason why an item of resources matches nothing in the given built-in groups, or
-// "".
+// missing returns why an item of resources matches nothing in the given built-in groups, or "".
 func (s *Schemas) missing(groups []string, item string) string {
 	resource, sub := split(item)
 	switch {
@@ -103,7 +102,6 @@ func (s *Schemas) missing(groups []string, item string) string {
 	return fmt.Sprintf("no resource %s is in %s, so this matches nothing%s", resource, groupsText(groups), s.similar(resource, groups))
 }
 
-// similar suggests a resource in the given groups, or else in any group.
 func (s *Schemas) similar(name string, groups []string) string {
 	var inside, anywhere []string
 	for resource, kinds := range s.byResource {

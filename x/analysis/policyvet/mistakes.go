@@ -43,8 +43,8 @@ var resultMistakes = []knownMistake{
 	{lazy.New(`'_\?_:_' applied to '\(bool, string, null\)'`), lazy.New(`:\s*null$`), "write '' in place of null: an empty text is not used", ": ''"},
 }
 
-// explainKnown adds the hint and the correction of a mistake in a list. It reports whether there is one, or the
-// expression is too long.
+// explainKnown adds the hint and the correction of a mistake in a list. It also returns true if the expression is too
+// long.
 func (v *vetter) explainKnown(s *subject, kinds []*kind, list []knownMistake, e *Error) bool {
 	if len(e.Expression) > maxExplainedLength {
 		return true

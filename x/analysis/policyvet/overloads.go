@@ -42,7 +42,6 @@ func operands(text string) []string {
 	return append([]string{target}, typesIn(args[:len(args)-1])...)
 }
 
-// typesIn splits a list of types at the commas that are not in parentheses.
 func typesIn(text string) (all []string) {
 	depth, start := 0, 0
 	for i, r := range text {

@@ -25,7 +25,7 @@ type origin struct {
 	lists int
 }
 
-// maxOrigins limits the origins of an expression. Further ones are ignored.
+// maxOrigins limits the origins of an expression. Others are ignored.
 const maxOrigins = 32
 
 // A read is a field that an expression reads. test is set if the field may be missing: has(x.f), x.?f,
@@ -47,7 +47,7 @@ type reader struct {
 	reads     []read
 }
 
-// read finds the reads of all expressions, in their order, each once per expression.
+// read finds the reads of all expressions, each once per expression.
 func (s *subject) read() {
 	s.paths, s.tests = map[node][]string{}, map[node]bool{}
 	r := &reader{subject: s, vars: map[string][]origin{}, variables: map[string][]origin{}, seen: map[read]bool{}}
@@ -158,7 +158,6 @@ func (r *reader) call(e ast.Expr) []origin {
 	return nil
 }
 
-// testKey records that a map is searched for a key.
 func (r *reader) testKey(key ast.Expr, in []origin) {
 	if name, ok := text(key); ok {
 		r.record(step(in, fieldStep(name)), true, nil)
@@ -223,7 +222,6 @@ func join(a, b []origin) []origin {
 	return out
 }
 
-// The names of roots that the analysis knows.
 const (
 	objectName    = "object"
 	oldObjectName = "oldObject"
@@ -281,8 +279,7 @@ func usedVariables(tree ast.Expr) map[string]bool {
 	return names
 }
 
-// isOptional reports whether the value of e is an optional, because it is an optional selection or a
-// field of one.
+// isOptional reports whether e is an optional selection or a field of one.
 func isOptional(e ast.Expr) bool {
 	switch e.Kind() {
 	case ast.SelectKind:

@@ -9,7 +9,6 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// A fieldState describes a path in the schema of a kind.
 type fieldState uint8
 
 const (
@@ -89,11 +88,10 @@ func itemsOf(node *structuralschema.Structural) *structuralschema.Structural {
 	return nil
 }
 
-// serverFields lists fields of metadata that the API server sets, and the fields of objects that are
-// always there.
+// serverFields lists metadata that the API server sets, and the fields that all objects have.
 var serverFields = map[string]bool{"apiVersion": true, "kind": true, "metadata": true, "name": true, "uid": true, "creationTimestamp": true}
 
-// always reports whether each object has a declared field.
+// always reports whether a declared field is in each object that has its parent.
 func (k *kind) always(f *resolvedField) bool {
 	if f.property.Default.Object != nil || f.root && (serverFields[f.name] || f.name == "namespace" && k.namespaced) {
 		return true

@@ -17,7 +17,7 @@ type result struct {
 	set results
 	// text is the value if it is a known string.
 	text string
-	// elem holds the elements of a list literal.
+	// elem is the result for any element of a list literal.
 	elem *result
 	// none is set if the value is an optional without a value.
 	none bool

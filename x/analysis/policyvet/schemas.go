@@ -20,18 +20,15 @@ import (
 // declares a kind when it is first needed.
 type Schemas struct {
 	version types.Version
-	// env parses expressions.
 	env *cel.Env
 	// byResource holds the kinds by the name of their resource, sorted by group, version, and kind.
 	byResource map[string][]*kind
 	byName     map[schema.GroupVersionKind]*kind
-	// groups holds the groups of built-in kinds.
+	// groups holds the groups of built-in resources.
 	groups map[string]bool
-	// metadata is the schema of all objects' metadata.
 	metadata *apiextensionsv1.JSONSchemaProps
 }
 
-// A kind is a kind whose schema is known.
 type kind struct {
 	schema.GroupVersionKind
 	resource   string
@@ -90,7 +87,7 @@ func NewSchemas(kubeVersion string, crds []*apiextensionsv1.CustomResourceDefini
 	return s, nil
 }
 
-// add adds a kind, unless it is known. A kind without a resource can only be the kind of params.
+// add ignores a kind that is known. A kind without a resource can only be the kind of params.
 func (s *Schemas) add(k *kind) {
 	if s.byName[k.GroupVersionKind] != nil {
 		return
@@ -128,8 +125,7 @@ func (s *Schemas) addCRD(crd *apiextensionsv1.CustomResourceDefinition) {
 	}
 }
 
-// declare returns the declaration of a kind's objects, or nil if k is nil or its schema cannot be
-// declared.
+// declare returns nil if k is nil or its schema cannot be declared.
 func (s *Schemas) declare(k *kind) *types.Decl {
 	if k == nil {
 		return nil

@@ -9,19 +9,16 @@ import (
 	"github.com/celadon-cel/celadon/engine/policy"
 )
 
-// A Warning is an expression that does not fit the types of objects that the policy matches. The API
-// server writes the same text into status.typeChecking of policies, for the expressions and message
-// expressions of validations. Vet also checks variables, matchConditions, and audit annotations, for
-// which it reports no harmless errors, more than ten kinds, and kinds whose group or version is only
-// matched by "*". An error for the latter is only reported if all kinds or a named kind have an error.
+// A Warning is an expression that does not fit the types of objects that the policy matches. The API server writes
+// such warnings about validations and their message expressions into status.typeChecking of policies. Vet also checks
+// variables, matchConditions, audit annotations, and more kinds.
 type Warning struct {
 	// Path is the field with the expression.
 	Path, Expression string
-	// Message lists the kinds with the error.
+	// Message names the kinds and the error.
 	Message string
-	// Harmless is set if the server warns although the expression does not fail: the part with the error is not evaluated
-	// for these kinds, or tests a field that other kinds have, which Hint then names, or only the declared types differ,
-	// because expressions are evaluated without types.
+	// Harmless is set if the server warns although the expression does not fail: expressions are evaluated without
+	// types, and the part with the error may not be evaluated for these kinds, or only test a field.
 	Harmless bool
 	Advice
 
@@ -29,8 +26,8 @@ type Warning struct {
 	never bool // the validation is never true for them
 }
 
-// An Estimate is the estimated cost of a policy for a kind, in CEL cost units. Costs are for the
-// largest object that the schema allows. They exceed Unbounded if a size has no bound.
+// An Estimate is the estimated cost of a policy for a kind, in CEL cost units. Costs are for the largest object that
+// the schema allows. A cost above Unbounded means that a size has no bound.
 type Estimate struct {
 	// Kind is the kind of objects, such as "apps/v1, Kind=Deployment".
 	Kind string `json:"kind"`
@@ -46,7 +43,7 @@ type Estimate struct {
 	// Incomplete is set if the cost of an expression is not known, because it does not fit the type of the
 	// kind. The expression then counts as 0.
 	Incomplete bool `json:"incomplete,omitempty"`
-	// Expressions holds all expressions, in the order of fields.
+	// Expressions holds all expressions.
 	Expressions []ExpressionEstimate `json:"expressions"`
 }
 
@@ -59,7 +56,7 @@ type ExpressionEstimate struct {
 	Limit      uint64 `json:"limit"`
 }
 
-// Fits reports whether all costs are within the limits, so that no object exceeds them.
+// Fits reports whether all costs are known and within the limits.
 func (e *Estimate) Fits() bool {
 	return !e.Incomplete && e.Validations <= e.Budget && e.Annotations <= e.Budget && e.Conditions <= e.ConditionsBudget &&
 		!slices.ContainsFunc(e.Expressions, func(x ExpressionEstimate) bool { return x.Cost > x.Limit })
@@ -135,7 +132,7 @@ func (s *subject) group(costs map[string]uint64, part string) (sum uint64) {
 	return sum
 }
 
-// used returns the expressions for which of holds, and the variables that they use, directly or through variables.
+// used returns the expressions for which of holds, and the variables that they need.
 func (s *subject) used(of func(*expression) bool) map[*expression]bool {
 	all := map[*expression]bool{}
 	var add func(x *expression)

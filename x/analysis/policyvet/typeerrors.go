@@ -38,8 +38,7 @@ type kindIssue struct {
 // objectTypeName is the name of the type of object in the errors of celenv.
 const objectTypeName = "objectType000000000"
 
-// add adds the errors in expressions that were checked for a kind, and returns the number of expressions
-// with errors.
+// add returns the number of expressions with errors.
 func (t *typeErrors) add(k matchedKind, list []policy.TypedExpression) (n int) {
 	t.kinds = append(t.kinds, k.kind)
 	var reached map[node]bool
@@ -80,8 +79,8 @@ func (t *typeErrors) add(k matchedKind, list []policy.TypedExpression) (n int) {
 	return n
 }
 
-// warnings returns the warnings for an expression. Kinds with the same errors share a warning. If all
-// kinds are only matched by "*" in a group or version, the expression must be wrong for every kind.
+// warnings returns the warnings for an expression. Kinds with the same errors share a warning. An error that only
+// kinds matched by "*" in a group or version have must be in every kind.
 func (t *typeErrors) warnings(x *expression) (all []Warning) {
 	list := t.issues[x]
 	if len(list) < len(t.kinds) && !slices.ContainsFunc(list, func(i kindIssue) bool { return i.kind.explicit }) {
@@ -115,8 +114,7 @@ func (t *typeErrors) warnings(x *expression) (all []Warning) {
 	return all
 }
 
-// divided names the kinds that have the field of an error, and those that lack it. It returns "" if no kind has the field, or
-// if the expression may select several.
+// divided names the kinds that have the field of an error, and the kinds that lack it, or returns "".
 func (t *typeErrors) divided(i *kindIssue) string {
 	paths := t.subject.paths[i.at]
 	if len(paths) != 1 {
@@ -154,7 +152,6 @@ func shownKinds(kinds []*kind) string {
 	return strings.Join(names, "; ")
 }
 
-// at returns the expression at a path, or nil.
 func (s *subject) at(path string) *expression {
 	i := slices.IndexFunc(s.expressions, func(x *expression) bool { return x.Path == path })
 	if i < 0 {
@@ -163,7 +160,6 @@ func (s *subject) at(path string) *expression {
 	return s.expressions[i]
 }
 
-// evaluatorFor returns an evaluator for requests with objects of a kind, in which a root is null unless it is "".
 func (s *subject) evaluatorFor(k *kind, null string) *evaluator {
 	n := newEvaluator(s, null, map[string]string{
 		"object.kind": k.Kind, "oldObject.kind": k.Kind, "object.apiVersion": k.GroupVersion().String(), "oldObject.apiVersion": k.GroupVersion().String(),
@@ -174,14 +170,13 @@ func (s *subject) evaluatorFor(k *kind, null string) *evaluator {
 	return n
 }
 
-// neverTrue reports whether a validation cannot be true for objects of a kind.
 func (s *subject) neverTrue(k *kind, x *expression) bool {
 	return !slices.ContainsFunc([]string{"", objectName, oldObjectName}, func(null string) bool {
 		return s.evaluatorFor(k, null).top(x).set&isTrue != 0
 	})
 }
 
-// reachedFor returns the parts of expressions that are evaluated for objects of a kind.
+// reachedFor returns the parts of expressions that may be evaluated for objects of a kind.
 func (s *subject) reachedFor(k *kind) map[node]bool {
 	n := s.evaluatorFor(k, "")
 	for _, x := range s.expressions {

@@ -24,7 +24,8 @@ type Config struct {
 	KubeVersion string
 	// KubeVersions lists minors whose verdicts are reported. Reports have them in ascending order.
 	KubeVersions []string
-	// Schemas holds the kinds whose schemas are known. It must be made for the same KubeVersion.
+	// Schemas holds the kinds whose schemas are known. It must be made for the same KubeVersion. If it is nil, only
+	// built-in kinds are known.
 	Schemas *Schemas
 	// Server knows the versions and the defaults of built-in kinds. If it is nil, lints do not consider them.
 	Server policyrequest.Server
@@ -42,8 +43,8 @@ type Report struct {
 	Errors   []Error
 	Warnings []Warning
 	Lints    []Lint
-	// Estimates has an item for each kind that the document matches and whose schema is known. If webhooks
-	// of a configuration match the same kind, it has several.
+	// Estimates has items for kinds that the document matches and whose schemas are known. Each webhook of a
+	// configuration has its own.
 	Estimates []Estimate
 	// MinKubeVersion is the lowest minor since which all minors accept the document, or "".
 	MinKubeVersion string
@@ -53,7 +54,7 @@ type Report struct {
 	Limited string
 }
 
-// An Error is the reason why the API server rejects a document.
+// An Error is a reason why the API server rejects a document.
 type Error struct {
 	// Path is the field, or "" for the whole document. Expression is the expression there, if it is one.
 	Path       string `json:"path"`
@@ -156,7 +157,6 @@ func (v *vetter) verdicts(ctx context.Context) error {
 	return nil
 }
 
-// compile returns the errors of each document in a Kubernetes version.
 func (v *vetter) compile(version types.Version) ([][]Error, error) {
 	errs := make([][]Error, len(v.documents))
 	for _, batch := range v.batches {
@@ -209,7 +209,6 @@ func (v *vetter) isUnbound(document int, e *policy.CompileError) bool {
 	return policyKindOf(e.Kind) != "" && e.Path == "spec.policyName" && decode(v.documents[document], &d) == nil && d.Spec.PolicyName != ""
 }
 
-// expression returns the string at a path that ends in an expression, or "".
 func (v *vetter) expression(document int, path string) string {
 	if !strings.HasSuffix(strings.ToLower(path), "expression") {
 		return ""
@@ -218,7 +217,6 @@ func (v *vetter) expression(document int, path string) string {
 	return source
 }
 
-// hasError reports whether the expression at a path is rejected.
 func (r *Report) hasError(path string) bool {
 	return slices.ContainsFunc(r.Errors, func(e Error) bool { return e.Path == path })
 }

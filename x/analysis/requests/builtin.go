@@ -85,8 +85,8 @@ func (b *builtinDecider) Validate(ctx context.Context, req engine.Request) (*eng
 	})
 }
 
-// newJob returns a Job, which may be stored, without the selector and labels that a server generates and rejects in
-// new Jobs.
+// newJob removes the selector and labels that a server generates from a Job, which may be stored: a server rejects
+// them in new Jobs.
 func newJob(job map[string]any) map[string]any {
 	spec := object(job, "spec")
 	if spec == nil || spec["manualSelector"] == true {
@@ -106,7 +106,7 @@ func newJob(job map[string]any) map[string]any {
 	return with(unlabeled(job), "spec", with(spec, "selector", nil))
 }
 
-// Convert returns an object as the server stores it. It returns an error if the server rejects it.
+// Convert returns an object as the server stores it, or an error if the server rejects it.
 func (b *builtinDecider) Convert(ctx context.Context, object map[string]any, _ string) (map[string]any, error) {
 	res, err := b.Validate(ctx, engine.Request{Object: object})
 	if err == nil && !res.Allowed {
@@ -159,7 +159,7 @@ func (b *builtinDecider) repaired(ctx context.Context, w engine.Request) (given,
 	return given, stored
 }
 
-// repairedOver is repaired for objects that get missing fields from base.
+// repairedOver takes the fields that the object lacks from base.
 func (b *builtinDecider) repairedOver(ctx context.Context, base map[string]any, w engine.Request) (given, stored map[string]any) {
 	object := runtime.DeepCopyJSON(w.Object)
 	object["apiVersion"], object["kind"] = b.kind.GroupVersionKind.ToAPIVersionAndKind()
@@ -183,8 +183,7 @@ func (b *builtinDecider) repairedOver(ctx context.Context, base map[string]any, 
 	return nil, nil
 }
 
-// overlaid adds the fields of base that value lacks, and returns value. Items of lists get the fields of base's first
-// item, and an empty list becomes the list of base.
+// overlaid adds the fields of base that value lacks. It modifies value, and the result shares memory with base.
 func overlaid(base, value any) any {
 	switch v := value.(type) {
 	case map[string]any:
@@ -210,9 +209,8 @@ func overlaid(base, value any) any {
 	return value
 }
 
-// change replaces a rejected value of an object by a supported value, by a value of its type, or by another string or
-// boolean. Otherwise it removes the value, or the nearest value above it that exists. It reports whether it changed
-// the object.
+// change replaces or removes the rejected value of an object, or removes a value above it. It reports whether it
+// changed the object.
 func (b *builtinDecider) change(object map[string]any, cause engine.Cause) bool {
 	steps, err := engine.ParsePath(cause.Field)
 	if err != nil {
@@ -286,7 +284,6 @@ var requiredTexts = []string{requiredText, "192.0.2.1", "192.0.2.0/24", "example
 // required holds, by type, the values that an object gets if a required value is missing or an empty value is invalid.
 var required = map[string]any{"string": requiredText, "integer": int64(1)}
 
-// typeOf returns the type at a path in the schema of the kind, or "".
 func (b *builtinDecider) typeOf(steps []engine.Step) string {
 	at := b.schema
 	for _, step := range steps {
@@ -327,17 +324,15 @@ func namesKind(rule map[string]any, k *builtin.Kind) bool {
 // typical maps groups whose resources policies often match with * to a kind.
 var typical = map[string]string{"": "ConfigMap", "apps": "Deployment", "batch": "Job", "rbac.authorization.k8s.io": "Role"}
 
-// isTypical reports whether a kind is the example for all resources of a rule. If the rule matches all groups, it is
-// a ConfigMap.
+// isTypical reports whether a kind is the example for all resources of a rule.
 func isTypical(rule map[string]any, k *builtin.Kind) bool {
 	resources, _ := rule["resources"].([]any)
 	groups, _ := rule["apiGroups"].([]any)
 	return slices.Contains(resources, any("*")) && k.Kind == typical[k.Group] && (k.Group == "" || slices.Contains(groups, any(k.Group)))
 }
 
-// Builtins returns the built-in kinds whose resources or subresources the policies with a binding among documents
-// name and that server decides, and the kinds of subresources that these policies name. If wildcards is set, it uses
-// a typical kind for *.
+// Builtins returns the built-in kinds that policies with a binding among documents name and that server validates,
+// and the kinds of subresources that these policies match. If wildcards is set, it uses a typical kind for *.
 func Builtins(documents []map[string]any, server policyrequest.Server, wildcards bool) ([]BuiltinKind, error) {
 	catalog, err := builtin.Newest()
 	if err != nil {

@@ -13,7 +13,6 @@ import (
 	"github.com/celadon-cel/celadon/engine/policy"
 )
 
-// A document is a policy with the parts that a search uses.
 type document struct {
 	kind, name  string
 	fields      map[string]any // spec
@@ -83,7 +82,6 @@ func (d *document) bindings(documents []map[string]any) (all []map[string]any) {
 	return all
 }
 
-// bind adds the selectors of the policy and its bindings, and the params that the bindings name.
 func (d *document) bind(documents []map[string]any) {
 	add := func(constraints map[string]any) {
 		d.selectors = append(d.selectors, object(constraints, "objectSelector"))

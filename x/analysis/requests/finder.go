@@ -19,8 +19,7 @@ import (
 	"github.com/celadon-cel/celadon/x/policyrequest"
 )
 
-// Config determines the policies, the requests, and the effort. The same configuration and CRD always
-// produce the same requests.
+// Config determines the policies, the requests, and the effort.
 type Config struct {
 	// Set is compiled from Documents.
 	Set       *policy.Set
@@ -57,9 +56,9 @@ type Want string
 
 // The outcomes.
 const (
-	// Denied: the expression is false, and the binding has an effect.
+	// Denied: the validation is false.
 	Denied Want = "denied"
-	// Fails: the expression, or the policy as a whole, cannot be evaluated.
+	// Fails: the validation or mutation cannot be evaluated.
 	Fails Want = "error"
 	// Accepted: the validation is evaluated, and no policy has an objection.
 	Accepted Want = "accepted"
@@ -149,8 +148,6 @@ func New(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, e *
 	return f, f.sample(ctx)
 }
 
-// sample fills the pool with objects that the CRD accepts: a small one, a large one, and random ones. For a built-in
-// kind, the first is its example.
 func (f *Finder) sample(ctx context.Context) error {
 	add := func(object map[string]any) {
 		if f.builtin != nil {
@@ -251,7 +248,6 @@ func (f *Finder) ask(ctx context.Context, q *question) (*Answer, error) {
 	return a, nil
 }
 
-// A question is a validation or mutation with the wanted outcome.
 type question struct {
 	*Finder
 	document *document
@@ -284,7 +280,6 @@ func (q *question) note(req *policy.Request, all []policy.Undecided, name string
 // A source passes candidates to yield until it returns false. An error is in question.err.
 type source func(ctx context.Context, operation policy.Operation, yield func(*policy.Request) (more bool))
 
-// find returns a request with the wanted outcome, reduced to the fields that matter, or nil.
 func (q *question) find(ctx context.Context) (*policy.Request, error) {
 	forms := q.forms(q.document)
 	if err := q.place(ctx, forms[0]); err != nil {
@@ -351,8 +346,7 @@ func (q *question) holds(ctx context.Context, req *policy.Request) (bool, error)
 	return binding != "", nil
 }
 
-// evaluate takes a request through admission, and charges the work. The result is empty if validating policies do not
-// run.
+// evaluate returns an empty result if validating policies do not run.
 func (q *question) evaluate(ctx context.Context, f *Finder, req *policy.Request) (*policy.Result, error) {
 	r, err := f.Review(ctx, req)
 	if err != nil {
@@ -365,7 +359,7 @@ func (q *question) evaluate(ctx context.Context, f *Finder, req *policy.Request)
 	return r.Evaluated, nil
 }
 
-// decision returns the binding, actions, and message of a decision with the wanted outcome, or "".
+// decision returns "" if no decision has the wanted outcome.
 func (q *question) decision(res *policy.Result) (binding string, actions []policy.Action, message string) {
 	if q.want == Accepted {
 		return q.acceptedBy(res), nil, ""
@@ -383,7 +377,6 @@ func (q *question) decision(res *policy.Result) (binding string, actions []polic
 	return "", nil, ""
 }
 
-// acceptedBy returns the first binding of the policy that is evaluated, if there are no decisions.
 func (q *question) acceptedBy(res *policy.Result) (binding string) {
 	if len(res.Undecided) > 0 {
 		return ""

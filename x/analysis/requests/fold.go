@@ -42,7 +42,6 @@ func (t *translator) folded(source string) string {
 	return source
 }
 
-// hidesObject reports whether a macro has a variable that is named object.
 func hidesObject(e ast.Expr) (hides bool) {
 	ast.PreOrderVisit(e, ast.NewExprVisitor(func(e ast.Expr) {
 		if e.Kind() == ast.ComprehensionKind {
@@ -80,7 +79,7 @@ func (t *translator) decisive(call ast.CallExpr, positions *lex.Source, text []r
 	return ""
 }
 
-// known returns the value of a condition that reads only known fields of object. ok is false for any other condition.
+// known returns the value of a condition that reads only known fields of object.
 func (t *translator) known(condition ast.Expr, source string) (value, ok bool) {
 	reads, known := 0, 0
 	ast.PreOrderVisit(condition, ast.NewExprVisitor(func(e ast.Expr) {

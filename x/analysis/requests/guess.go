@@ -26,8 +26,6 @@ const (
 	maxGuesses     = 500 // for a form of requests
 )
 
-// guessed yields requests in which a field that the policy names has another value, such as a literal of the policy
-// or a value near it.
 func (q *question) guessed(ctx context.Context, operation policy.Operation, yield func(*policy.Request) bool) {
 	named := map[string]bool{}
 	for _, expression := range q.document.expressions() {
@@ -63,8 +61,7 @@ func (f *Finder) schema() *apiextensionsv1.JSONSchemaProps {
 
 var identifier = regexp.MustCompile(`[A-Za-z_]\w*`)
 
-// near returns the strings and numbers of a vocabulary, values near its numbers, quantities, and durations, versions
-// with its prefixes, and requiredTexts.
+// near returns the values of a vocabulary, values near them, and requiredTexts.
 func near(words *vocabulary) (values []any) {
 	all := map[string]bool{}
 	for _, value := range words.texts {
@@ -101,8 +98,7 @@ func near(words *vocabulary) (values []any) {
 }
 
 // guesses yields copies of v, which has the schema s, in which a field that the policy names has another value.
-// Fields that v lacks are added. In a list, the first item changes or is repeated. isNamed is set if v is in such a
-// field.
+// isNamed is set if v is in such a field.
 func guesses(s *apiextensionsv1.JSONSchemaProps, v any, isNamed bool, named map[string]bool, values []any) iter.Seq[any] {
 	return func(yield func(any) bool) {
 		element := elementOf(s)

@@ -30,8 +30,8 @@ type Missing struct {
 }
 
 // MissingObjects returns the params objects and Namespaces that policies with a binding need and that are not among
-// documents. The schemas of their kinds are those of crds and of Kubernetes. It returns an error if ctx is done, or
-// on an internal error.
+// documents. It finds their kinds in crds and in Kubernetes. It returns an error if ctx is done, or on an internal
+// error.
 func MissingObjects(
 	ctx context.Context, documents []map[string]any, crds []*apiextensionsv1.CustomResourceDefinition,
 ) ([]Missing, error) {
@@ -100,7 +100,7 @@ func (m *missing) namespaceOf(d *document, labels map[string]any) string {
 	return cmp.Or(append(slices.Clone(d.namespaces), metav1.NamespaceDefault)...)
 }
 
-// params adds the object that a paramRef needs, if it is missing. namespace is the namespace of requests.
+// params adds the object that a paramRef needs. namespace is the namespace of requests.
 func (m *missing) params(d *document, binding string, ref map[string]any, namespace string) error {
 	kind := object(d.fields, "paramKind")
 	example, namespaced, err := m.example(schema.FromAPIVersionAndKind(text(kind, "apiVersion"), text(kind, "kind")))
@@ -146,8 +146,8 @@ func (m *missing) namespace(d *document, labels map[string]any, name string) {
 	m.add(Missing{Policy: d.name, Object: "Namespace " + name, Example: example}, example, nil)
 }
 
-// add adds a missing object, unless the documents have it. labels are those of a selector, or nil. If another policy
-// needs the same object, add completes its example instead.
+// add ignores an object that the documents have, and completes the example of an object that it has added. labels are
+// the labels of a selector, or nil.
 func (m *missing) add(one Missing, example, labels map[string]any) {
 	meta := object(example, "metadata")
 	namespace := func(meta map[string]any) string { return cmp.Or(text(meta, "namespace"), metav1.NamespaceDefault) }
@@ -211,7 +211,7 @@ func (m *missing) example(gvk schema.GroupVersionKind) (object map[string]any, n
 	return nil, false, nil
 }
 
-// labelsOf returns labels that a selector matches. selector may be nil.
+// labelsOf returns the labels that matchLabels, Exists, and In require. selector may be nil.
 func labelsOf(selector map[string]any) map[string]any {
 	labels := maps.Clone(object(selector, "matchLabels"))
 	if labels == nil {
@@ -243,9 +243,7 @@ var argumentsOf = map[string]string{
 	"int": "1", "uint": "1", "double": "1", "quantity": "1", "bool": "true", "duration": "1h", "semver": "1.0.0",
 }
 
-// fill adds the keys that the expressions of a policy read below a root: of the data of a ConfigMap, of labels, and
-// of annotations. The values are constants that they are compared with, arguments of the functions around them, or
-// requiredText.
+// fill adds the labels, annotations, and data of a ConfigMap that the expressions of a policy read below a root.
 func (d *document) fill(root string, example map[string]any) {
 	for _, expression := range d.expressions() {
 		for _, m := range reading.FindAllStringSubmatch(expression, -1) {

@@ -34,8 +34,7 @@ func (f *Finder) NeverFails(v Validation) (proved bool, err error) {
 }
 
 // DeniedByBoth reports whether it is proved that the policies of another Finder deny all requests that a validation
-// denies: they have the same policy with the same or fewer conditions, and its validations reject all that this one
-// rejects. Without a proof, nothing follows. It returns an error if f does not have the validation, or on an internal
+// denies. Without a proof, nothing follows. It returns an error if f does not have the validation, or on an internal
 // error.
 func (f *Finder) DeniedByBoth(v Validation, other *Finder) (proved bool, err error) {
 	d, err := f.document(v)
@@ -157,7 +156,6 @@ func dropFormats(s *apiextensionsv1.JSONSchemaProps, rule string) bool {
 	return below == nil || below.Type != "number" && dropFormats(below, rule)
 }
 
-// elementOf returns the schema of the items of a list or the values of a map, or nil.
 func elementOf(s *apiextensionsv1.JSONSchemaProps) *apiextensionsv1.JSONSchemaProps {
 	return crdcopy.At(s, engine.Step{Any: true})
 }

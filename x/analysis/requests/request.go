@@ -22,8 +22,8 @@ func (f *Finder) resource() schema.GroupVersionResource {
 	return schema.GroupVersionResource{Group: f.crd.Spec.Group, Version: f.version, Resource: f.crd.Spec.Names.Plural}
 }
 
-// forms returns the forms of requests that a policy matches, in any version of the CRD: operations on the resource, and
-// updates of subresources that have its objects. If the CRD describes a subresource, requests to it are the only form.
+// forms returns the forms of requests that a policy matches in any version of the CRD. If the CRD describes a
+// subresource, requests to it are the only form.
 func (f *Finder) forms(d *document) (found []form) {
 	var subresources, versions []string
 	for _, v := range f.crd.Spec.Versions {
@@ -53,8 +53,7 @@ func (f *Finder) forms(d *document) (found []form) {
 	return found
 }
 
-// request returns the request for an operation on an object. old is the old object of an update, or
-// the object that is deleted.
+// request returns a request. old is the old object of an update, or the object that is deleted.
 func (f *Finder) request(operation policy.Operation, object, old map[string]any) *policy.Request {
 	of := object
 	if of == nil {
@@ -81,8 +80,7 @@ func (f *Finder) request(operation policy.Operation, object, old map[string]any)
 
 const maxNamespaces = 8
 
-// place sets the namespace of requests to the first namespace that the policy matches. It tries default, the
-// Namespaces among the documents, and the namespaces that selectors name.
+// place sets the namespace of requests to a namespace that the policy matches, if it finds one.
 func (q *question) place(ctx context.Context, one form) error {
 	q.subresource = one.subresource
 	names := []string{metav1.NamespaceDefault}
@@ -123,8 +121,7 @@ func (q *question) place(ctx context.Context, one form) error {
 	return nil
 }
 
-// placed returns an object in the namespace of requests. Without one, it returns the object of a cluster-scoped or
-// built-in kind unchanged.
+// placed returns an object in the namespace of requests.
 func (q *question) placed(obj map[string]any) map[string]any {
 	namespace := q.namespace
 	if namespace == "" && q.builtin == nil && q.engine.Info().Namespaced {
@@ -170,8 +167,8 @@ func (f *Finder) Judge(
 	return f.Review(ctx, req)
 }
 
-// Review takes a request with an accepted object through admission. If mutating policies change the object and the CRD
-// then rejects it, the policies are not evaluated.
+// Review takes a request with an accepted object through admission. If mutating policies change the object and the
+// CRD then rejects it, the validating policies are not evaluated.
 func (f *Finder) Review(ctx context.Context, req *policy.Request) (*policyrequest.Review, error) {
 	r, to, object := f.review(req), f.subject(ctx), req.Object
 	if f.cfg.Subresource != nil {
@@ -199,7 +196,6 @@ func (f *Finder) Review(ctx context.Context, req *policy.Request) (*policyreques
 	return r, err
 }
 
-// plain yields requests with the first two objects of the pool, each by two users.
 func (q *question) plain(ctx context.Context, operation policy.Operation, yield func(*policy.Request) bool) {
 	all := func(req *policy.Request) bool { return byAll(req, yield) }
 	for _, obj := range q.objects[:min(2, len(q.objects))] {
@@ -209,7 +205,6 @@ func (q *question) plain(ctx context.Context, operation policy.Operation, yield 
 	}
 }
 
-// try yields the request that with returns, unless it is nil.
 func (q *question) try(
 	ctx context.Context, operation policy.Operation, object, old map[string]any, yield func(*policy.Request) bool,
 ) (more bool) {
@@ -223,15 +218,14 @@ func (q *question) try(
 // ordinary is a user without privileges.
 var ordinary = policy.User{Name: "jane", Groups: []string{"system:authenticated"}}
 
-// byAll yields a request as sent by the configured user, and by an ordinary one.
 func byAll(req *policy.Request, yield func(*policy.Request) bool) bool {
 	other := *req
 	other.User = ordinary
 	return yield(req) && yield(&other)
 }
 
-// with returns a request with an object, and with old for an update, or nil if the CRD rejects it or the engine
-// cannot decide it. Old objects have defaults, as the server reads them.
+// with returns nil if the CRD rejects the object or the verdict is not known. Old objects have defaults, as the
+// server reads them.
 func (q *question) with(ctx context.Context, operation policy.Operation, object, old map[string]any) (*policy.Request, error) {
 	q.work.Spend(requestWork)
 	object, old = q.placed(object), q.placed(old)
@@ -264,8 +258,8 @@ func (q *question) with(ctx context.Context, operation policy.Operation, object,
 	return req, nil
 }
 
-// mutates returns the binding for which the mutation has the wanted outcome, or "" if there is none.
-// reason is why the mutation fails or its result is rejected.
+// mutates returns "" as the binding if the mutation does not have the wanted outcome. reason is why the mutation
+// fails or its result is rejected.
 func (q *question) mutates(ctx context.Context, req *policy.Request) (binding, reason string, err error) {
 	r, to, object := q.review(req), q.subject(ctx), req.Object
 	if q.cfg.Subresource != nil {
@@ -305,8 +299,8 @@ func (q *question) mutates(ctx context.Context, req *policy.Request) (binding, r
 	return "", "", nil
 }
 
-// rejects returns why the CRD rejects the object of a request after its mutation, or "". changed is nil if the object
-// was not changed. Objects of subresources are never rejected.
+// rejects returns why the CRD rejects the mutated object of a request, or "". changed is nil if the object was not
+// changed.
 func (q *question) rejects(ctx context.Context, changed map[string]any, req *policy.Request) (why string, err error) {
 	if changed == nil || q.cfg.Subresource != nil {
 		return "", nil

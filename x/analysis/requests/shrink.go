@@ -55,9 +55,8 @@ func (q *question) shrink(ctx context.Context, req *policy.Request) (given, stor
 	return given, stored, nil
 }
 
-// smaller yields the accepted requests in which one field or item of the object or of the old object is missing, or
-// in which a new object has the usual name, together with the requests with the stored objects. Fields of custom
-// resources that get a default stay.
+// smaller yields accepted requests that lack one field or item, or have the usual name, together with the requests
+// with the stored objects. Fields of custom resources that get a default stay.
 func (q *question) smaller(ctx context.Context, given, stored *policy.Request) iter.Seq2[*policy.Request, *policy.Request] {
 	isSmaller := func(one, than map[string]any) bool { return q.builtin != nil || size(one) < size(than) }
 	return func(yield func(given, stored *policy.Request) bool) {

@@ -36,8 +36,8 @@ func (d subresourceDecider) Validate(ctx context.Context, req engine.Request) (*
 	return res, err
 }
 
-// subresourceKinds returns the subresources of a kind that have objects of a kind of their own and that rules name.
-// For rules with * or */*, it returns only exec, and only if CONNECT is the only operation.
+// subresourceKinds returns the subresources of a kind that rules name and whose objects have another kind. For rules
+// with * or */*, it returns only exec, and only if CONNECT is the only operation.
 func subresourceKinds(catalog *builtin.Catalog, all *policyrequest.Builtins, k *builtin.Kind, rules []map[string]any) (kinds []BuiltinKind, err error) {
 	for _, s := range k.Subresources {
 		sub := all.Subresource(s.Kind)

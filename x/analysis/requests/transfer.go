@@ -22,8 +22,8 @@ const (
 	maxSituations = 300 // for an object
 )
 
-// transfers yields variants of a request: each string of the vocabulary is used as the user, a group, an extra field
-// of the user, and the namespace, and then as the name, a label, and an annotation. It returns false if yield does.
+// transfers yields variants of a request, in which each string of the vocabulary is a user, a namespace, a name, and
+// so on. It returns false if yield does.
 func (q *question) transfers(ctx context.Context, req *policy.Request, yield func(*policy.Request) bool) bool {
 	words := q.vocabulary()
 	for _, word := range words.texts {
@@ -68,7 +68,6 @@ func (q *question) transfers(ctx context.Context, req *policy.Request, yield fun
 	return true
 }
 
-// situations yields copies of an object's metadata with each name, and with each label and annotation.
 func (v *vocabulary) situations(meta map[string]any) iter.Seq[map[string]any] {
 	return func(yield func(map[string]any) bool) {
 		for _, name := range v.texts {

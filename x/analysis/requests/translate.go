@@ -33,7 +33,6 @@ const (
 	maxTurns = 4
 )
 
-// translated yields requests that a search for the rule that corresponds to the validation finds.
 func (q *question) translated(ctx context.Context, operation policy.Operation, yield func(*policy.Request) bool) {
 	if len(q.document.mutations) > 0 {
 		return
@@ -56,7 +55,6 @@ func (q *question) translated(ctx context.Context, operation policy.Operation, y
 	}
 }
 
-// ruled yields requests with an object that the search finds for a rule at the root of the CRD.
 func (q *question) ruled(ctx context.Context, operation policy.Operation, rule string, yield func(*policy.Request) bool) error {
 	crd := withRule(q.crd, q.version, rule)
 	e, err := engine.Compile(crd, engine.Config{KubeVersion: q.engine.Info().KubeVersion})
@@ -97,7 +95,6 @@ func (q *question) ruled(ctx context.Context, operation policy.Operation, rule s
 	return nil
 }
 
-// withRule returns a copy of a CRD with an additional rule at the root of a version.
 func withRule(crd *apiextensionsv1.CustomResourceDefinition, version, rule string) *apiextensionsv1.CustomResourceDefinition {
 	crd, _ = crdcopy.With(crd, version, nil, func(root *apiextensionsv1.JSONSchemaProps) {
 		root.XValidations = append(slices.Clip(root.XValidations), apiextensionsv1.ValidationRule{Rule: rule})
@@ -149,8 +146,7 @@ func newTranslator(d *document, operation policy.Operation, req *policy.Request)
 // follows.
 var selection = regexp.MustCompile(`^(\s*\.\s*[A-Za-z_]\w*)+`)
 
-// translate returns the rule for an expression. depth counts the variables around it. It returns false if the
-// expression cannot be translated.
+// translate returns the rule for an expression. depth counts the variables around it.
 func (t *translator) translate(source string, depth int) (string, bool) {
 	source = t.folded(source)
 	parsed, issues := t.env.Parse(source)

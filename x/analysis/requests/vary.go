@@ -32,7 +32,6 @@ const (
 // fillers are values that occur in each vocabulary.
 var fillers = []string{"", "x", "true", "false"}
 
-// A vocabulary holds the names and values that occur in a policy.
 type vocabulary struct {
 	keys, labelValues, texts []string
 	numbers                  []int64
@@ -137,7 +136,6 @@ func stringsIn(v any, list []string) []string {
 	return list
 }
 
-// varied yields requests with random objects, metadata, and users.
 func (q *question) varied(ctx context.Context, operation policy.Operation, yield func(*policy.Request) bool) {
 	words := q.vocabulary()
 	vary := func(req *policy.Request) bool {
@@ -154,8 +152,6 @@ func (q *question) varied(ctx context.Context, operation policy.Operation, yield
 	}
 }
 
-// variant returns an object of the pool with random labels, annotations, and names. It also sets the fields of
-// words.metadata.
 func (q *question) variant(words *vocabulary) map[string]any {
 	obj := maps.Clone(pick(q.Finder, q.objects))
 	meta := maps.Clone(object(obj, "metadata"))
@@ -193,7 +189,6 @@ func (q *question) variant(words *vocabulary) map[string]any {
 	return obj
 }
 
-// vary changes the user or the namespace of some requests.
 func (q *question) vary(req *policy.Request, words *vocabulary) {
 	if q.random.IntN(2) == 0 {
 		req.User = ordinary
