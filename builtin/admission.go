@@ -130,7 +130,7 @@ func (a *admitter) mutate(ctx context.Context, attrs admission.Attributes, o adm
 	return replaceObject(attrs, o, object)
 }
 
-// replaceObject replaces the object of the request by object, which is in the version of the request.
+// replaceObject takes an object in the version of the request.
 func replaceObject(attrs admission.Attributes, o admission.ObjectInterfaces, object map[string]any) error {
 	versioned, err := o.GetObjectCreater().New(attrs.GetKind())
 	if err != nil {
@@ -174,7 +174,6 @@ func newReview(attrs admission.Attributes, o admission.ObjectInterfaces) (r Revi
 	return r, err
 }
 
-// versioned returns an object in the version of kind, or nil if object is nil.
 func versioned(
 	object runtime.Object, kind schema.GroupVersionKind, convertor runtime.ObjectConvertor,
 ) (map[string]any, error) {

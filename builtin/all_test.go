@@ -8,7 +8,6 @@ import (
 	"k8s.io/kubernetes/pkg/kubeapiserver"
 )
 
-// TestResources checks that the registry of each resource has objects of its kind.
 func TestResources(t *testing.T) {
 	for kind, served := range all() {
 		endpoints, err := served.endpoints()
@@ -22,8 +21,6 @@ func TestResources(t *testing.T) {
 	}
 }
 
-// TestStoredVersions checks that the first version of each resource is the version in which the API
-// server stores it.
 func TestStoredVersions(t *testing.T) {
 	config := kubeapiserver.NewStorageFactoryConfigEffectiveVersion(compatibility.DefaultBuildEffectiveVersion())
 	want := map[schema.GroupResource]schema.GroupVersion{

@@ -24,7 +24,6 @@ metadata:
 data: {a: "1", gone: x, b: "2"}
 `
 
-// TestApply checks the results of client-side apply, server-side apply, and replacement.
 func TestApply(t *testing.T) {
 	for _, test := range []struct {
 		data                    string
@@ -55,7 +54,6 @@ func TestApply(t *testing.T) {
 	}
 }
 
-// TestCreateByApply checks the annotation of kubectl apply on a new object.
 func TestCreateByApply(t *testing.T) {
 	for _, kind := range []apply.Kind{apply.Client, apply.Server} {
 		res, err := builtin.Validate(t.Context(), builtin.Request{Object: object(t, deployment), Apply: apply.Write{Kind: kind, Manager: "kubectl"}})

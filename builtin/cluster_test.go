@@ -169,8 +169,6 @@ func jsonOf(t testing.TB, v any) string {
 	return string(data)
 }
 
-// TestClusterLimit checks that the number of limits and classes is limited, because plugins look at
-// all of them for each object.
 func TestClusterLimit(t *testing.T) {
 	t.Parallel()
 	class := objects(t, "{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: a}, value: 1}")[0]

@@ -47,7 +47,6 @@ func TestValidateConfiguration(t *testing.T) {
 	}
 }
 
-// TestEvaluateHostile checks that documents and inputs of unexpected forms do not cause panics.
 func TestEvaluateHostile(t *testing.T) {
 	t.Parallel()
 	configuration := func(kind string, more map[string]any) map[string]any {

@@ -22,9 +22,8 @@ import (
 
 // An endpoint implements the URL of a resource or subresource in one version.
 type endpoint struct {
-	storage rest.Storage
-	scope   handlers.RequestScope
-	// warnings are sent with each response.
+	storage  rest.Storage
+	scope    handlers.RequestScope
 	warnings []string
 	// fieldManager returns the field manager of server-side apply.
 	fieldManager func() (*managedfields.FieldManager, error)
@@ -78,7 +77,6 @@ func newEndpoints(
 	return endpoints, nil
 }
 
-// deprecations returns the warning of a kind if it is deprecated in the linked release.
 func deprecations(kind schema.GroupVersionKind) ([]string, error) {
 	object, err := legacyscheme.Scheme.New(kind)
 	if err != nil {
@@ -121,7 +119,6 @@ func newScope(
 	return scope, err
 }
 
-// kindOf returns the kind of the objects in requests to a registry.
 func kindOf(gv schema.GroupVersion, registry rest.Storage) (schema.GroupVersionKind, error) {
 	if provider, ok := registry.(rest.GroupVersionKindProvider); ok {
 		return provider.GroupVersionKind(gv), nil

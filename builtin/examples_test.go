@@ -7,7 +7,6 @@ import (
 	catalog "github.com/celadon-cel/celadon/engine/x/builtin"
 )
 
-// TestExamples checks that the server accepts the examples of the catalog, except those of the kinds in without.
 func TestExamples(t *testing.T) {
 	kinds, err := catalog.Newest()
 	if err != nil {

@@ -40,7 +40,6 @@ type Evaluation struct {
 	Err   error
 }
 
-// The kinds of inputs.
 const (
 	ofDevices = "a ResourceSlice"
 	ofAccess  = "a SubjectAccessReview"
@@ -83,7 +82,7 @@ func Evaluate(ctx context.Context, document, input map[string]any) (all []Evalua
 	return all, cmp.Or(err, ctx.Err())
 }
 
-// evaluateIn evaluates the expressions in v, which is at path, in the order of their paths.
+// evaluateIn evaluates the expressions in v, which is at path.
 func evaluateIn(v any, path string, value func(expression string) (any, error)) (all []Evaluation) {
 	switch v := v.(type) {
 	case []any:
@@ -205,7 +204,6 @@ func overClaims(ctx context.Context, document, input map[string]any) (all []Eval
 	return all, nil
 }
 
-// decoded returns the result of a single expression as decoded JSON, or err if it is not nil.
 func decoded(results []authenticationcel.EvaluationResult, err error) (any, error) {
 	if err != nil {
 		return nil, err

@@ -97,7 +97,7 @@ func withoutNewer(object map[string]any, of reflect.Type, minor int) (without ma
 	return without, newer
 }
 
-// newerIn returns the paths of the fields in v, which is at path. It removes them if remove is set.
+// newerIn returns the paths of newer fields in v, which is at path. It removes the fields if remove is set.
 func newerIn(v any, of reflect.Type, minor int, path []engine.Step, remove bool) (newer []string) {
 	visit := func(v any, step engine.Step) (isNewer bool) {
 		at := append(slices.Clip(path), step)

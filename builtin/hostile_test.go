@@ -31,7 +31,7 @@ func podWith(container, spec string) string {
 	return `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a"},"spec":{"containers":[{"name":"a","image":"a"` + container + `}]` + spec + `}}`
 }
 
-// hostile returns objects that are deep, long, or have many parts. n is the number of parts.
+// hostile returns objects that are deep or long. n scales their number of parts.
 func hostile(n, depth int) map[string]string {
 	return map[string]string{
 		"deep":          podWith("", `,"x":`+strings.Repeat(`{"x":`, depth)+`1`+strings.Repeat("}", depth)),
@@ -93,8 +93,6 @@ func hostile(n, depth int) map[string]string {
 	}
 }
 
-// TestHostile checks that objects that are deep, long, or have many parts have a result or cause a
-// LimitError.
 func TestHostile(t *testing.T) {
 	sizes := []int{1000}
 	if level.Long() {

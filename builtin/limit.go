@@ -23,8 +23,7 @@ type LimitError struct{ Reason string }
 
 func (e *LimitError) Error() string { return e.Reason }
 
-// checkLimits returns a *LimitError for an object that has a list or a quantity that is too long.
-// It skips fields named metadata, data, and annotations.
+// checkLimits returns a *LimitError for an object on which the API server's code could run for minutes.
 func checkLimits(v any) error {
 	switch v := v.(type) {
 	case map[string]any:

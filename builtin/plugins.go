@@ -75,7 +75,6 @@ func Plugins(byDefault bool) (names []string) {
 	return names
 }
 
-// eachPlugin calls do for the plugins that take part in a request, until an error.
 func (a *admitter) eachPlugin(attrs admission.Attributes, do func(plugin) error) error {
 	c := a.write.Cluster
 	if c == nil {
@@ -186,7 +185,6 @@ func (a *admitter) validateByPlugins(
 	})
 }
 
-// tokenVolume returns the name of the volume with the token of a Pod's ServiceAccount, or "".
 func tokenVolume(pod *core.Pod) string {
 	for _, v := range pod.Spec.Volumes {
 		if strings.HasPrefix(v.Name, serviceaccount.ServiceAccountVolumeName+"-") {

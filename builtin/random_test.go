@@ -8,7 +8,6 @@ import (
 	"github.com/celadon-cel/celadon/builtin"
 )
 
-// TestRandomIsConstant checks that the random values of the server are the same in each result.
 func TestRandomIsConstant(t *testing.T) {
 	for _, text := range []string{
 		`{apiVersion: v1, kind: Namespace, metadata: {generateName: web-}}`,
@@ -36,7 +35,6 @@ func TestRandomIsConstant(t *testing.T) {
 	}
 }
 
-// TestMethods checks the codes for requests that the server does not serve.
 func TestMethods(t *testing.T) {
 	req := builtin.Request{OldObject: object(t, deployment), Subresource: "status"}
 	if res, err := builtin.Validate(t.Context(), req); err != nil || res.Failure.Code != 405 {

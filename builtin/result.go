@@ -104,7 +104,7 @@ func (d *strictDecoder) Decode(data []byte, defaults *schema.GroupVersionKind, i
 	return object, kind, err
 }
 
-// strictErrors returns the errors of strict decoding. Their messages come from sigs.k8s.io/json.
+// strictErrors parses the messages of strict decoding, which come from sigs.k8s.io/json.
 func (w *write) strictErrors() (errs []engine.StrictError) {
 	for _, err := range w.strict {
 		e := engine.StrictError{Message: err.Error(), Duplicate: err == w.DuplicateKeys}
@@ -144,7 +144,6 @@ func (w *write) result(sent []byte, r *response) (*engine.Result, error) {
 	return res, nil
 }
 
-// causes returns the causes of a rejection, sorted by field and message.
 func causes(status *metav1.Status) (causes []engine.Cause) {
 	if status.Details == nil {
 		return nil

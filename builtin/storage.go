@@ -16,8 +16,7 @@ import (
 	"k8s.io/kubernetes/pkg/api/legacyscheme"
 )
 
-// storedVersion returns the resource version of the old object in storage. It is "1" if no valid
-// version is given.
+// storedVersion returns "1" if the old object has no valid version.
 func (w *write) storedVersion() string {
 	given, _ := metadata(w.OldObject)["resourceVersion"].(string)
 	if n, err := strconv.ParseUint(given, 10, 64); err == nil && n > 0 {
@@ -26,7 +25,6 @@ func (w *write) storedVersion() string {
 	return "1"
 }
 
-// writeKey is the key of the *write in the context of a request.
 type writeKey struct{}
 
 // writeOf returns an empty write for a context without one.

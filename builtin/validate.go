@@ -55,7 +55,7 @@ type Request struct {
 	KubeMinor int
 	// NoObject leaves Object of the result nil, which saves time.
 	NoObject bool
-	// Apply is how Object is written; the zero value replaces OldObject. For subresources, it must be zero.
+	// Apply describes how Object is written; the zero value replaces OldObject. For subresources, it must be zero.
 	Apply apply.Write
 	// User makes the request. The default is an administrator.
 	User user.Info
@@ -112,8 +112,6 @@ func Validate(ctx context.Context, req Request) (res *engine.Result, err error) 
 	return write.run()
 }
 
-// noEndpoint returns the rejection of a request to a URL that the server does not serve, or whose
-// method it does not support.
 func noEndpoint(code int32, reason metav1.StatusReason, message string) *engine.Result {
 	return &engine.Result{Failure: &metav1.Status{Status: metav1.StatusFailure, Code: code, Reason: reason, Message: message}}
 }
@@ -259,8 +257,7 @@ func (w *write) warning(handler http.Handler) http.Handler {
 	})
 }
 
-// handler returns the handler of the API server and the method of the request. The handler is nil
-// if the endpoint does not support the method. kind is the type of a patch, or "".
+// handler returns a nil handler if the endpoint does not support the method. kind is the type of a patch, or "".
 func (w *write) handler(kind types.PatchType) (http.Handler, string, error) {
 	scope := w.end.scope
 	scope.Serializer = &decoders{scope.Serializer, w}

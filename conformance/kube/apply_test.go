@@ -28,7 +28,6 @@ import (
 // the server to that write. celadon check then validates the same writes, from the stored objects and the
 // manifests.
 
-// applyCRD has lists and maps of all kinds, defaults, a nullable field, and transition rules.
 const applyCRD = `apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
 metadata: {name: gears.apply.example.com}
@@ -71,7 +70,6 @@ spec:
                   properties: {name: {type: string}, kind: {type: string, default: bolt}, count: {type: integer, minimum: 0}, tags: {type: array, items: {type: string}}}
 `
 
-// An applySequence is one write of a manifest to an object that exists.
 type applySequence struct {
 	name, kind, path string // kind is client, server, force, or replace
 	created          string // client or server
@@ -81,8 +79,8 @@ type applySequence struct {
 	sent             bool
 }
 
-// A recorder is a proxy of the API server that records the answer to the write of each object. kubectl sends more requests
-// after an accepted one if it migrates the managers; the last object that the server accepts then counts.
+// A recorder is a proxy of the API server that records the answers to writes. If kubectl also migrates the managers,
+// the last accepted request counts.
 type recorder struct {
 	mu      sync.Mutex
 	answers map[string]answer // by name
@@ -130,7 +128,6 @@ func recorded(t *testing.T, p *plane) *recorder {
 	return r
 }
 
-// applyArguments are the arguments of kubectl for each kind of write.
 var applyArguments = map[string][]string{
 	"client": {"apply"}, "server": {"apply", "--server-side"}, "force": {"apply", "--server-side", "--force-conflicts"}, "replace": {"replace"},
 }
@@ -173,7 +170,7 @@ func TestApply(t *testing.T) {
 	}
 }
 
-// kubectlEach writes an object of each sequence with kubectl. Some are rejected.
+// kubectlEach ignores errors, because the server rejects some objects.
 func (p *plane) kubectlEach(dir, kind string, all []*applySequence, object func(*applySequence) any) {
 	p.t.Helper()
 	if err := os.Mkdir(p.path(dir), 0o700); err != nil {
@@ -204,7 +201,6 @@ func newSequence(i int) *applySequence {
 	return s
 }
 
-// compareSequences compares the server's answers with those of celadon check.
 func compareSequences(t *testing.T, p *plane, kind string, all []*applySequence) {
 	t.Helper()
 	olds, manifests := p.path(kind+"-old"), p.path("written-"+kind)
@@ -239,7 +235,6 @@ func compareSequences(t *testing.T, p *plane, kind string, all []*applySequence)
 	}
 }
 
-// An outcome has the parts of an answer that are compared.
 type outcome struct {
 	Verdict, Message string
 	Causes           []string
@@ -278,7 +273,6 @@ func byCeladon(report map[string]any) outcome {
 	return o
 }
 
-// settledObject returns an object without the metadata that only a server sets.
 func settledObject(object map[string]any) map[string]any {
 	object = maps.Clone(object)
 	meta := maps.Clone(object["metadata"].(map[string]any))
@@ -289,7 +283,7 @@ func settledObject(object map[string]any) map[string]any {
 	return object
 }
 
-// gear returns a random Gear, or a change of one.
+// gear returns a random Gear, or a change of the given Gear.
 func gear(rng *rand.Rand, name string, of map[string]any) map[string]any {
 	spec := map[string]any{}
 	if of != nil {
@@ -355,7 +349,6 @@ func gear(rng *rand.Rand, name string, of map[string]any) map[string]any {
 	return map[string]any{"apiVersion": "apply.example.com/v1", "kind": "Gear", "metadata": meta, "spec": spec}
 }
 
-// deployment returns a random Deployment, or a change of one.
 func deployment(rng *rand.Rand, name string, of map[string]any) map[string]any {
 	pick := func(values ...any) any { return values[rng.IntN(len(values))] }
 	container := func(name string) map[string]any {

@@ -8,7 +8,6 @@ import (
 	"github.com/celadon-cel/celadon/builtin"
 )
 
-// TestBuiltinDiscovery compares the table of builtin with the server's discovery.
 func TestBuiltinDiscovery(t *testing.T) {
 	p := builtinPlane(t)
 	listings := builtin.Resources()
@@ -69,7 +68,6 @@ func scopeName(namespaced bool) string {
 	return "cluster"
 }
 
-// discovered returns the resources and subresources that the server serves, with their scopes.
 func discovered(p *plane) map[string]bool {
 	p.t.Helper()
 	versions := []string{"/api/v1"}

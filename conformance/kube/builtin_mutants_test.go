@@ -9,7 +9,6 @@ import (
 	"strings"
 )
 
-// A mutant is a changed object.
 type mutant struct {
 	title string
 	raw   []byte
@@ -26,7 +25,6 @@ func (r route) String() string {
 	return out.String()
 }
 
-// routes returns the routes to all values below v, sorted.
 func routes(v any, at route) (all []route) {
 	switch v := v.(type) {
 	case map[string]any:
@@ -96,7 +94,6 @@ func with(v any, r route, value any) any {
 	return v
 }
 
-// edits returns the values that replace v in mutants.
 func edits(v any) []any {
 	out := []any{removed{}, nil, map[string]any{"celadon": "x"}, []any{"x", int64(1)}}
 	switch v := v.(type) {
@@ -124,7 +121,6 @@ func edits(v any) []any {
 	return out
 }
 
-// edited returns objects in which one value is replaced.
 func edited(object map[string]any, keep func(route) bool) (all []mutant) {
 	for _, r := range routes(object, nil) {
 		if !keep(r) {

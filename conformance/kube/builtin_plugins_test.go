@@ -13,8 +13,8 @@ import (
 	"github.com/celadon-cel/celadon/internal/testing/level"
 )
 
-// TestBuiltinPlugins compares builtin.Validate with an API server whose default admission plugins are on. The cluster
-// has the objects of testdata/plugins.yaml.
+// TestBuiltinPlugins runs an API server whose default admission plugins are on, with the objects of
+// testdata/plugins.yaml.
 func TestBuiltinPlugins(t *testing.T) {
 	data, err := os.ReadFile("testdata/plugins.yaml")
 	if err != nil {

@@ -31,7 +31,7 @@ type seed struct {
 	status map[string]any
 }
 
-// richer replaces the seeds of kinds with many rules that depend on each other.
+// richer has further seeds for kinds with many rules that depend on each other.
 var richer = map[string]string{
 	"pods": `{"metadata":{"name":"rich"},"spec":{"volumes":[{"name":"data","emptyDir":{}},{"name":"config","configMap":{"name":"c","items":[{"key":"k","path":"p"}]}}],
 		"initContainers":[{"name":"init","image":"a:1"}],
@@ -54,7 +54,6 @@ var richer = map[string]string{
 		"ingress":[{"from":[{"ipBlock":{"cidr":"10.0.0.0/8","except":["10.1.0.0/16"]}}],"ports":[{"port":80,"endPort":90,"protocol":"TCP"}]}],"egress":[{}]}}`,
 }
 
-// seeds returns valid objects of a kind: upstream's own, and ours.
 func seeds(t *testing.T, kind *builtin.Resource, data map[schema.GroupVersionResource]etcd.StorageData) (all []seed) {
 	t.Helper()
 	upstream, ok := data[kind.GroupVersion().WithResource(kind.Name)]
@@ -85,7 +84,7 @@ func seeds(t *testing.T, kind *builtin.Resource, data map[schema.GroupVersionRes
 	return all
 }
 
-// fullObject returns the object of a kind from upstream's tests of serialization. It is nil for a kind without one.
+// fullObject returns the object of a kind from upstream's tests of serialization, or nil.
 func fullObject(t *testing.T, kind *builtin.Resource) map[string]any {
 	t.Helper()
 	group := kind.Group
@@ -108,8 +107,7 @@ func fullObject(t *testing.T, kind *builtin.Resource) map[string]any {
 	return object
 }
 
-// builtinExamples returns the manifests of built-in kinds in the module of Kubernetes, and the full objects of all
-// versions.
+// builtinExamples returns the manifests in the module of Kubernetes, and the full objects of all versions.
 func builtinExamples(t *testing.T, kinds map[schema.GroupVersionKind]*builtin.Resource) (all []*builtinWrite) {
 	t.Helper()
 	roots := []string{gomod.Dir(t, "k8s.io/kubernetes"), filepath.Join(gomod.Dir(t, "k8s.io/api"), "testdata", "HEAD")}
@@ -152,8 +150,8 @@ func exampleWrite(kinds map[schema.GroupVersionKind]*builtin.Resource, doc map[s
 	return w
 }
 
-// builtinDocuments returns the objects in a file, those of lists one by one. It skips documents that are not
-// YAML, such as templates.
+// builtinDocuments returns the objects in a file, and the items of lists. It skips documents that are not YAML, such
+// as templates.
 func builtinDocuments(data []byte) (docs []map[string]any) {
 	reader := yamlstream.NewYAMLReader(bufio.NewReader(bytes.NewReader(data)))
 	for {
@@ -193,17 +191,14 @@ func few(all []mutant, limit, offset int) []mutant {
 	return out
 }
 
-// below returns a function that reports whether a route starts at one of the fields.
 func below(fields ...string) func(route) bool {
 	return func(r route) bool { return slices.Contains(fields, r[0].(string)) }
 }
 
-// outside returns a function that reports whether a route starts at none of the fields.
 func outside(fields ...string) func(route) bool {
 	return func(r route) bool { return !slices.Contains(fields, r[0].(string)) }
 }
 
-// in returns the write with the namespace of its object replaced.
 func (w *builtinWrite) in(t *testing.T, namespace string) *builtinWrite {
 	t.Helper()
 	moved := *w

@@ -29,13 +29,11 @@ const offPlugins = "NamespaceLifecycle,LimitRanger,ServiceAccount,DefaultStorage
 	"CertificateSigning,ClusterTrustBundleAttest,CertificateSubjectRestriction,DefaultIngressClass,PodSecurity," +
 	"PodTopologyLabels,MutatingAdmissionPolicy,ValidatingAdmissionPolicy,NodeDeclaredFeatureValidator,PodResizeValidator"
 
-// builtinPlane starts a plane without admission plugins that serves all versions.
 func builtinPlane(t *testing.T) *plane {
 	return start(t, "--disable-admission-plugins="+offPlugins, "--runtime-config=api/all=true",
 		"--service-cluster-ip-range=10.96.0.0/12,fd00:10:96::/112")
 }
 
-// A builtinStage compares writes.
 type builtinStage struct {
 	*plane
 	t       *testing.T
@@ -46,11 +44,8 @@ type builtinStage struct {
 	exists  int
 }
 
-// maxReported is the number of differences that are printed.
 const maxReported = 400
 
-// compare compares the server's decision about a write with that of builtin.Validate, unless the
-// object already exists.
 func (s *builtinStage) compare(w *builtinWrite) {
 	s.t.Helper()
 	w.cluster = s.cluster
@@ -104,7 +99,6 @@ func isOfCluster(cause string) bool {
 	return strings.Contains(cause, "failed to allocate IP") || strings.Contains(cause, "provided port is already allocated")
 }
 
-// inOrder sorts the errors in a message.
 func inOrder(message string) string {
 	head, list, _ := strings.Cut(message, " is invalid: ")
 	errs := strings.Split(strings.Trim(list, "[]"), ", ")
@@ -112,8 +106,6 @@ func inOrder(message string) string {
 	return head + strings.Join(errs, ", ")
 }
 
-// TestBuiltin compares builtin.Validate with the API server: example manifests, mutants of valid objects of all kinds,
-// updates, deletions, and writes of subresources.
 func TestBuiltin(t *testing.T) {
 	s := &builtinStage{plane: builtinPlane(t), t: t, counts: map[string]*[2]int{}}
 	listings := builtin.Resources()
@@ -136,7 +128,6 @@ func TestBuiltin(t *testing.T) {
 	s.report()
 }
 
-// report prints the table of comparisons.
 func (s *builtinStage) report() {
 	s.t.Helper()
 	for _, kind := range slices.Sorted(maps.Keys(s.counts)) {
@@ -157,7 +148,6 @@ func effort(long int) int {
 	return (long + 19) / 20
 }
 
-// creates compares creates of a seed and its mutants.
 func (s *builtinStage) creates(seed seed, offset int) {
 	s.t.Helper()
 	spec := outside("apiVersion", "kind", "metadata", "status")
@@ -170,7 +160,6 @@ func (s *builtinStage) creates(seed seed, offset int) {
 	}
 }
 
-// writes stores a seed, compares writes of the stored object, and deletes it.
 func (s *builtinStage) writes(seed seed, offset int) {
 	s.t.Helper()
 	path := builtinPath(seed.kind, builtinNamespace)
@@ -213,7 +202,6 @@ func (s *builtinStage) writes(seed seed, offset int) {
 // moving lists the columns that change with time or by a controller.
 var moving = []string{"Age", "Established", "Last Seen", "MissingPL"}
 
-// compareRow compares the printer columns of an object with the server's, except those in moving.
 func (s *builtinStage) compareRow(kind *builtin.Resource, path string) {
 	s.t.Helper()
 	_, text, _ := s.exchange(s.t, http.MethodGet, path, nil)
@@ -271,7 +259,6 @@ func (s *builtinStage) awaitEstablished(kind *builtin.Resource, path string) {
 	}
 }
 
-// remove deletes an object with its finalizers.
 func (s *builtinStage) remove(path string) {
 	s.t.Helper()
 	code, text, _ := s.exchange(s.t, http.MethodDelete, path+"?gracePeriodSeconds=0", nil)
@@ -284,7 +271,6 @@ func (s *builtinStage) remove(path string) {
 	}
 }
 
-// ofSubresource returns the bodies of writes of a subresource.
 func (s *builtinStage) ofSubresource(seed seed, stored map[string]any, subresource, path string, offset int) []mutant {
 	s.t.Helper()
 	switch subresource {

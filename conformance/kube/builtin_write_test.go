@@ -19,10 +19,9 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// builtinNamespace is the namespace of objects that name none. Without admission plugins, it does not exist.
+// builtinNamespace is the namespace of objects without a namespace. Without admission plugins, it need not exist.
 const builtinNamespace = "celadon"
 
-// A builtinWrite is one request about an object of a built-in kind.
 type builtinWrite struct {
 	kind        *builtin.Resource
 	title       string
@@ -30,10 +29,9 @@ type builtinWrite struct {
 	// raw is the body, and old is the stored object, as the server returns it. A deletion has no body.
 	raw []byte
 	old map[string]any
-	// namespace and name are those of the URL. A create has no name.
+	// namespace and name are from the URL. A create has no name.
 	namespace, name string
-	// cluster has the admission plugins, if they are on.
-	cluster *builtin.Cluster
+	cluster         *builtin.Cluster
 	// assumed is set by decided if a plugin needs an object that cluster does not have.
 	assumed bool
 }
@@ -49,7 +47,6 @@ func (w *builtinWrite) String() string {
 	return fmt.Sprintf("%s %s/%s %s: %s", verb, w.kind.GroupVersion(), w.kind.Name, w.subresource, w.title)
 }
 
-// A decision has the parts of an answer that are compared.
 type decision struct {
 	Allowed         bool
 	Code            int32
@@ -59,7 +56,6 @@ type decision struct {
 	Object          map[string]any
 }
 
-// builtinPath returns the path of the collection of a kind.
 func builtinPath(kind *builtin.Resource, namespace string) string {
 	path := "/apis/" + kind.GroupVersion().String()
 	if kind.Group == "" {
@@ -71,7 +67,6 @@ func builtinPath(kind *builtin.Resource, namespace string) string {
 	return path + "/" + kind.Name
 }
 
-// onServer returns the server's decision.
 func (w *builtinWrite) onServer(t *testing.T, p *plane) decision {
 	t.Helper()
 	method, path := http.MethodPost, builtinPath(w.kind, w.namespace)
@@ -134,7 +129,6 @@ func createdName(t *testing.T, text []byte) string {
 	return str(object, "metadata", "name")
 }
 
-// decided returns the decision of builtin.Validate.
 func (w *builtinWrite) decided(t *testing.T) (decision, error) {
 	t.Helper()
 	req := builtin.Request{
@@ -188,8 +182,6 @@ func (w *builtinWrite) comparable(object map[string]any) map[string]any {
 	return object
 }
 
-// withoutAllocated removes the node ports of a Service, and its addresses unless the request has
-// them.
 func (w *builtinWrite) withoutAllocated(service map[string]any) {
 	sent, _ := engine.Decode(w.raw)
 	given := func(field string) bool {
@@ -212,7 +204,6 @@ func (w *builtinWrite) withoutAllocated(service map[string]any) {
 	service["spec"] = spec
 }
 
-// sorted sorts the causes and drops duplicates.
 func sorted(d decision) decision {
 	slices.Sort(d.Causes)
 	d.Causes = slices.Compact(d.Causes)
@@ -257,7 +248,6 @@ func (w *builtinWrite) settled(text []byte, failed bool) []byte {
 	return text
 }
 
-// exchange sends a request and reads the response.
 func (p *plane) exchange(t *testing.T, method, path string, body []byte) (int, []byte, http.Header) {
 	t.Helper()
 	resp, err := p.send(method, path, string(body))

@@ -25,7 +25,6 @@ type checked struct {
 	structureOnly bool
 }
 
-// difference compares the result with the server's answer.
 func (c *checked) difference(e *exchange.Exchange) string {
 	want := e.Answer
 	want.Object = nil // not in the report
@@ -58,8 +57,7 @@ type report struct {
 	}
 }
 
-// check runs celadon check --policy for the requests of exchanges, in one process for requests that differ only in
-// their objects.
+// check runs one process for requests that differ only in their objects.
 func (s *stage) check(scene *exchange.Scene, list []exchange.Exchange) []checked {
 	s.t.Helper()
 	var crds, policies []exchange.Object
@@ -129,7 +127,6 @@ func (s *stage) checkArgs(r *exchange.Request) []string {
 	return args
 }
 
-// checkObject returns the object that check reads for a request, and the old object of an update.
 func (s *stage) checkObject(r *exchange.Request) (object, old exchange.Object) {
 	s.t.Helper()
 	switch {
@@ -147,7 +144,6 @@ func (s *stage) checkObject(r *exchange.Request) (object, old exchange.Object) {
 	return r.Object, r.Old
 }
 
-// result returns the result for an object.
 func (r *report) result(i int) (c checked) {
 	o := r.Objects[i]
 	c.Answer = exchange.Answer{Code: exchange.Accepted, Warnings: o.Warnings, Annotations: o.AuditAnnotations}
@@ -192,13 +188,11 @@ func (r *report) result(i int) (c checked) {
 	return c
 }
 
-// list writes documents as a List and returns the path of the file.
 func (s *stage) list(name string, docs []exchange.Object) string {
 	s.t.Helper()
 	return s.write(name, encoded(exchange.Object{"apiVersion": "v1", "kind": "List", "items": docs}))
 }
 
-// compareCheck compares the results of celadon check --policy with the server's answers.
 func (s *stage) compareCheck(t *testing.T, scene *exchange.Scene) (compared, undecided int) {
 	t.Helper()
 	list := slices.DeleteFunc(slices.Clone(scene.Exchanges), func(e exchange.Exchange) bool { return !canCheck(scene, &e.Request) })

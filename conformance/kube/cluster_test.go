@@ -67,8 +67,6 @@ func withoutPlace(o map[string]any) {
 	}
 }
 
-// TestPlugin checks that kubectl finds celadon as a plugin, that the plugin behaves like the
-// command, and that it contacts no cluster unless requested.
 func TestPlugin(t *testing.T) {
 	p := start(t)
 	if err := os.Symlink(binary("celadon"), p.path("kubectl-celadon")); err != nil {
@@ -91,8 +89,6 @@ func TestPlugin(t *testing.T) {
 	}
 }
 
-// TestCheckCluster checks that check --cluster produces the same report as check with kubectl's
-// output, before and after the CRD becomes stricter.
 func TestCheckCluster(t *testing.T) {
 	p := stocked(t)
 	for _, rejected := range []float64{0, 4} {
@@ -119,9 +115,8 @@ func TestCheckCluster(t *testing.T) {
 	}
 }
 
-// TestUpgradeCluster checks that check --crd NEW --cluster predicts the API server's answers after
-// it has the new CRD: to a create of each stored object, and to an update without changes, which
-// ratcheting allows unless a rule fails.
+// TestUpgradeCluster compares predictions for a new CRD with the API server that has it. Ratcheting allows an update
+// without changes unless a rule fails.
 func TestUpgradeCluster(t *testing.T) {
 	p := stocked(t)
 	stricter := strings.Replace(next(t), "- rule: self.replicas <= self.maxReplicas\n",
@@ -174,7 +169,6 @@ func text(t *testing.T, v any) string {
 	return string(out)
 }
 
-// TestOneObject checks that eval and diff can also read from a cluster.
 func TestOneObject(t *testing.T) {
 	p := stocked(t)
 	out, code := p.celadon("", "eval", "--cluster", "--object", "crontab/bad-0", "self.spec.replicas + 1")
@@ -187,8 +181,6 @@ func TestOneObject(t *testing.T) {
 	}
 }
 
-// TestForbiddenKind checks that kinds without read permission are reported, and that all others are
-// checked.
 func TestForbiddenKind(t *testing.T) {
 	p := stocked(t)
 	p.apply(p.write("role.json", `{"apiVersion":"v1","kind":"List","items":[

@@ -21,7 +21,6 @@ type former struct {
 	stored map[string]exchange.Object // by kind and name
 }
 
-// Parts of generated policies. Rules match most of the forms.
 var (
 	formRules = []string{
 		`"operations":["*"],"resources":["*/*"]`, `"operations":["*"],"resources":["*/*"]`, `"operations":["CONNECT"],"resources":["pods/exec","pods/attach","pods/proxy"]`,
@@ -76,8 +75,8 @@ var (
 	}
 )
 
-// matching returns the fields of a policy or webhook that decide whether it matches, with the rules in a field. They do
-// not match the namespace marker.
+// matching returns the fields of a policy or webhook that decide whether it matches. They do not match the namespace
+// marker.
 func (f *former) matching(rules string) exchange.Object {
 	o := object(f.pick(formMatches))
 	rule := exchange.Object{"apiGroups": []any{"*"}, "apiVersions": []any{"*"}}
@@ -98,7 +97,6 @@ func (f *former) conditions(chance int) (list []any) {
 
 const registration = "admissionregistration.k8s.io/v1"
 
-// policy returns a validating policy with its bindings.
 func (f *former) policy(name string) (docs []exchange.Object) {
 	expressions, ref := formExpressions, exchange.Object(nil)
 	spec := exchange.Object{"failurePolicy": f.pick([]string{"Fail", "Ignore"}), "matchConstraints": f.matching("resourceRules"), "matchConditions": f.conditions(3),
@@ -137,7 +135,6 @@ func (f *former) policy(name string) (docs []exchange.Object) {
 	return docs
 }
 
-// mutation returns a mutating policy with its binding.
 func (f *former) mutation(name string) []exchange.Object {
 	matching := f.matching("resourceRules")
 	rule := matching["resourceRules"].([]any)[0].(exchange.Object)
@@ -150,7 +147,6 @@ func (f *former) mutation(name string) []exchange.Object {
 	}
 }
 
-// scene returns a scene with n requests.
 func (f *former) scene(index, n int) *exchange.Scene {
 	scene := &exchange.Scene{Name: fmt.Sprint("forms-", index), Documents: []exchange.Object{f.s.hooks.marker("Mutating", index), f.s.hooks.marker("Validating", index)}}
 	for i := range 2 + f.IntN(4) {
@@ -177,7 +173,6 @@ func (f *former) scene(index, n int) *exchange.Scene {
 	return scene
 }
 
-// request returns a request of a random form.
 func (f *former) request() (r exchange.Request) {
 	form := f.forms[f.IntN(len(f.forms))]
 	r.Operation, r.Subresource = policy.Operation(str(form, "operation")), str(form, "subresource")
@@ -216,8 +211,7 @@ func (f *former) request() (r exchange.Request) {
 	return r
 }
 
-// TestForms compares requests of all forms under generated policies and webhooks with an API server whose default
-// admission plugins are on: subresources, connections, deletions, users, and objects that admission itself reads.
+// TestForms uses an API server whose default admission plugins are on.
 func TestForms(t *testing.T) {
 	s, f := newForms(t)
 	scenes, requests := 4, 20
@@ -249,7 +243,6 @@ func TestForms(t *testing.T) {
 	t.Logf("%s", encoded(count))
 }
 
-// newForms returns a stage with the objects of testdata/policies/forms.yaml, and its forms.
 func newForms(t *testing.T) (*stage, *former) {
 	t.Helper()
 	f := &former{mutator: &mutator{}, stored: map[string]exchange.Object{}}
@@ -274,7 +267,6 @@ func newForms(t *testing.T) (*stage, *former) {
 	return f.s, f
 }
 
-// marker returns a webhook configuration that matches probes.
 func (h *hooks) marker(kind string, index int) exchange.Object {
 	return h.configuration(kind, strings.ToLower(fmt.Sprintf("marker-%s-%d", kind, index)), `,"failurePolicy":"Ignore",
 		"namespaceSelector":{"matchLabels":{"kubernetes.io/metadata.name":"marker"}},

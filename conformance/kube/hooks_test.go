@@ -25,7 +25,6 @@ type hooks struct {
 // callKey is the extra field of users that identifies a call.
 const callKey = "call"
 
-// serveHooks starts a webhook, which stops at the end of the test.
 func (p *plane) serveHooks() *hooks {
 	p.t.Helper()
 	cert, key := certificate(p.t, p.host)
@@ -57,15 +56,13 @@ func (h *hooks) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(review)
 }
 
-// called returns the sorted names of the webhooks that were called.
 func (h *hooks) called(call string) []string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return slices.Compact(slices.Sorted(slices.Values(h.calls[call])))
 }
 
-// configuration returns a webhook configuration. fields is the JSON of other fields of the webhook, after a
-// comma.
+// configuration returns a webhook configuration. fields is the JSON of other fields, after a comma.
 func (h *hooks) configuration(kind, name, fields string) exchange.Object {
 	return object(fmt.Sprintf(`{"apiVersion":"admissionregistration.k8s.io/v1","kind":"%sWebhookConfiguration","metadata":{"name":%q},"webhooks":[{
 		"name":"%[2]s.example.com","clientConfig":{"url":%[3]q,"caBundle":%[4]q},"sideEffects":"None","admissionReviewVersions":["v1"]%[5]s}]}`,

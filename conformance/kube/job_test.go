@@ -12,7 +12,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// ended waits until a Job has ended, and returns its final condition and status.
 func (r *runner) ended(name string) (condition string, status map[string]any) {
 	r.p.t.Helper()
 	r.p.until("the Job "+name+" has ended", 2*time.Minute, func() error {
@@ -29,7 +28,6 @@ func (r *runner) ended(name string) (condition string, status map[string]any) {
 	return condition, status
 }
 
-// job writes the output of celadon manifests job to a file and returns its path.
 func (p *plane) job(name string, shards int) string {
 	p.t.Helper()
 	out, code := p.celadon("", "manifests", "job", "--crd", p.path("next.yaml"), "--image", "example.com/celadon:dev", "--name", name, "--reports", name, "--shards", strconv.Itoa(shards))
@@ -39,9 +37,8 @@ func (p *plane) job(name string, shards int) string {
 	return p.write(name+".yaml", out)
 }
 
-// TestJob checks that the merged shards of the Job that celadon prints equal the report of a single
-// run over all objects, although some of its pods were killed while they wrote their reports: two
-// were evicted, which is not counted as a failure, and one died, which is retried.
+// TestJob kills pods while they write their reports: two are evicted, which is not counted as a failure, and one
+// dies, which is retried.
 func TestJob(t *testing.T) {
 	p := start(t)
 	fates := []fate{evicted, dies, evicted}
@@ -68,8 +65,6 @@ func TestJob(t *testing.T) {
 	}
 }
 
-// TestJobFails checks that an index fails immediately if its objects cannot be read, and that a
-// merge then reports the missing shard.
 func TestJobFails(t *testing.T) {
 	p := start(t)
 	r := p.jobs(nil)
@@ -95,7 +90,6 @@ func TestJobFails(t *testing.T) {
 	}
 }
 
-// TestMergeJob runs the Jobs of examples/fleet in sequence.
 func TestMergeJob(t *testing.T) {
 	p := start(t)
 	r := p.jobs(nil)
@@ -113,8 +107,7 @@ func TestMergeJob(t *testing.T) {
 	}
 }
 
-// crowd stores n CronTabs, some of which the next CRD rejects, and creates the namespace of the
-// Jobs.
+// crowd stores n CronTabs, and creates the namespace of the Jobs. The next CRD rejects some of the CronTabs.
 func (p *plane) crowd(n int) {
 	p.t.Helper()
 	p.define(examples+"/crontab/crd.yaml", "CronTab", cronTabs)

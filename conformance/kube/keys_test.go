@@ -15,7 +15,6 @@ import (
 	"time"
 )
 
-// newKey returns a private key as PEM.
 func newKey(t *testing.T) []byte {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -34,7 +33,6 @@ func keyPEM(t *testing.T, key *ecdsa.PrivateKey) []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: der})
 }
 
-// certificate returns a self-signed certificate for a server at an address, and its key.
 func certificate(t *testing.T, host string) (cert, key []byte) {
 	t.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -54,8 +52,7 @@ func certificate(t *testing.T, host string) (cert, key []byte) {
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), keyPEM(t, private)
 }
 
-// clientOf returns a client that trusts certificates of the given authority, or all certificates if
-// authority is nil.
+// clientOf returns a client that trusts all certificates if authority is nil.
 func clientOf(authority []byte) *http.Client {
 	config := &tls.Config{InsecureSkipVerify: authority == nil, MinVersion: tls.VersionTLS12}
 	if authority != nil {

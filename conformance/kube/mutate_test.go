@@ -10,10 +10,8 @@ import (
 	"github.com/celadon-cel/celadon/internal/testing/exchange"
 )
 
-// A mutator changes objects at random.
 type mutator struct{ *rand.Rand }
 
-// podChanges are changes of the spec of pods, and containerChanges of a container.
 var (
 	podChanges = []string{
 		`{"hostNetwork":true}`, `{"hostPID":true}`, `{"hostIPC":true}`, `{"automountServiceAccountToken":false}`, `{"automountServiceAccountToken":true}`,
@@ -40,7 +38,6 @@ var (
 	fields = regexp.MustCompile(`\b(?:object|oldObject|variables\.\w+)((?:\.\??[A-Za-z]\w*)+)`)
 )
 
-// object returns a changed copy of an object.
 func (m *mutator) object(o exchange.Object) exchange.Object {
 	o = exchange.Object(merged(o, exchange.Object{"metadata": object(m.pick(metadataChanges))}).(exchange.Object))
 	changed := false
@@ -55,7 +52,6 @@ func (m *mutator) object(o exchange.Object) exchange.Object {
 
 func (m *mutator) pick(items []string) string { return items[m.IntN(len(items))] }
 
-// pods changes the specs of pods in v.
 func (m *mutator) pods(v any, changed *bool) any {
 	o, ok := v.(exchange.Object)
 	if !ok {

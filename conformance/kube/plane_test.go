@@ -91,11 +91,8 @@ func (p *plane) write(name, text string) string {
 	return p.path(name)
 }
 
-// binary returns the path of one of the tested binaries.
 func binary(name string) string { return filepath.Join(os.Getenv("CELADON_KUBE"), name) }
 
-// run starts a process that is stopped at the end of the test. If the test fails, its output is
-// logged.
 func (p *plane) run(name string, args ...string) {
 	p.t.Helper()
 	log, err := os.Create(p.path(name + ".log"))
@@ -119,7 +116,6 @@ func (p *plane) run(name string, args ...string) {
 	})
 }
 
-// until polls done until it returns nil, and fails the test if it does not within the given time.
 func (p *plane) until(what string, within time.Duration, done func() error) {
 	p.t.Helper()
 	err := errors.New("not asked")
@@ -131,7 +127,6 @@ func (p *plane) until(what string, within time.Duration, done func() error) {
 	p.t.Fatalf("not within %s: %s: %v", within, what, err)
 }
 
-// answer is the API server's response to a request.
 type answer struct {
 	Code     int
 	Body     map[string]any
@@ -222,7 +217,6 @@ func (p *plane) command(stdin, name string, args ...string) (string, int) {
 	return stdout.String() + stderr.String(), cmd.ProcessState.ExitCode()
 }
 
-// apply applies files with kubectl, and fails the test on an error.
 func (p *plane) apply(files ...string) {
 	p.t.Helper()
 	args := []string{"apply", "--server-side"}
@@ -234,7 +228,6 @@ func (p *plane) apply(files ...string) {
 	}
 }
 
-// define applies a CRD and waits until its objects are served.
 func (p *plane) define(file, name, path string) {
 	p.t.Helper()
 	p.apply(file)
@@ -256,7 +249,6 @@ func ownHost() string {
 	return fmt.Sprintf("127.%d.%d.%d", 64+(pid>>15+int(planes.Add(1)))%128, pid>>7&0xff, 1+pid&0x7f)
 }
 
-// absolute returns the absolute path of a file in the repository.
 func absolute(t *testing.T, name string) string {
 	t.Helper()
 	path, err := filepath.Abs(name)

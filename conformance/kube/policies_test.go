@@ -29,14 +29,11 @@ var (
 // recordedFile holds the recorded answers. Tests without a server replay them.
 const recordedFile = "../../internal/testing/exchange/testdata/recorded.json.gz"
 
-// policyPlane returns a plane with the objects of testdata/policies/setup.yaml.
 func policyPlane(t *testing.T, more ...exchange.Object) *stage {
 	t.Helper()
 	return newStage(start(t), append(documents(t, "testdata/policies/setup.yaml"), more...))
 }
 
-// compare predicts the answers to the requests of a scene and reports differences. It returns the
-// numbers of differences and of undecided requests.
 func (s *stage) compare(t *testing.T, scene *exchange.Scene) (differences, undecided int) {
 	t.Helper()
 	sees, err := seen.In(t.Context(), scene.Documents)
@@ -79,7 +76,6 @@ func (s *stage) in(t *testing.T) *stage {
 	return s
 }
 
-// TestPolicies compares the policies in testdata/policies with a real API server.
 func TestPolicies(t *testing.T) {
 	s := policyPlane(t)
 	requests, checked, undecided := 0, 0, 0
@@ -113,7 +109,6 @@ func TestPolicies(t *testing.T) {
 	record(t, scenes)
 }
 
-// recordedScenes is the number of generated scenes that are recorded.
 const recordedScenes = 60
 
 func record(t *testing.T, scenes []*exchange.Scene) {
@@ -131,15 +126,12 @@ func record(t *testing.T, scenes []*exchange.Scene) {
 	t.Logf("recorded: %d scenes, %d bytes", len(scenes), len(data))
 }
 
-// maxRecorded limits the size of the file with recorded answers.
 const maxRecorded = 300_000
 
-// TestGeneratedPolicies compares generated policies and requests.
 func TestGeneratedPolicies(t *testing.T) {
 	compareGenerated(t, policyPlane(t), generatedScenes(t))
 }
 
-// TestGeneratedMutations compares generated mutating policies and requests.
 func TestGeneratedMutations(t *testing.T) {
 	crd, err := exec.Command(binary("scenarios"), "-crd").Output()
 	if err != nil {
@@ -190,7 +182,6 @@ func compareGenerated(t *testing.T, s *stage, scenes []*exchange.Scene) {
 	t.Logf("generated policies: %+v", count)
 }
 
-// generatedScenes returns the scenes of conformance/policies/scenarios.
 func generatedScenes(t *testing.T, args ...string) (scenes []*exchange.Scene) {
 	t.Helper()
 	out, err := exec.Command(binary("scenarios"), append(args, "-n", fmt.Sprint(*scenarios), "-seed", fmt.Sprint(*firstSeed))...).Output()
@@ -210,7 +201,6 @@ func generatedScenes(t *testing.T, args ...string) (scenes []*exchange.Scene) {
 	return scenes
 }
 
-// TestRejectedPolicies checks that celadon reports errors in the documents that the server rejects.
 func TestRejectedPolicies(t *testing.T) {
 	s := policyPlane(t)
 	for _, doc := range documents(t, "testdata/policies/rejected.yaml") {
@@ -220,7 +210,6 @@ func TestRejectedPolicies(t *testing.T) {
 	}
 }
 
-// acceptsAlike checks that celadon and the server both accept a document, or both reject it.
 func (s *stage) acceptsAlike(doc exchange.Object) bool {
 	s.t.Helper()
 	collection, _ := s.paths(doc)

@@ -30,7 +30,7 @@ import (
 type runner struct {
 	p      *plane
 	client kubernetes.Interface
-	// fate determines whether a pod is killed while it runs.
+	// fate may be nil.
 	fate func(*corev1.Pod) fate
 
 	mu     sync.Mutex
@@ -93,15 +93,12 @@ func (r *runner) run(ctx context.Context) {
 	}
 }
 
-// logsOf returns how often the pods of an index ran, how many pods were killed, and the end of the
-// output of all pods.
 func (r *runner) logsOf(index string) (runs, killed int, output string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.runs[index], r.killed, strings.Join(r.logs, "\n")
 }
 
-// pod runs a pod from start to end.
 func (r *runner) pod(ctx context.Context, pod *corev1.Pod) {
 	r.mu.Lock()
 	r.runs[pod.Annotations[taskName]]++
@@ -143,7 +140,6 @@ func (r *runner) report(ctx context.Context, pod *corev1.Pod, code int32) {
 	_, _ = r.client.CoreV1().Pods(pod.Namespace).UpdateStatus(ctx, pod, metav1.UpdateOptions{})
 }
 
-// process runs a container and returns its exit code and the end of its output.
 func (r *runner) process(ctx context.Context, pod *corev1.Pod, container *corev1.Container, fate fate) (code int, output string) {
 	account, err := r.account(ctx, pod)
 	if err != nil {

@@ -44,7 +44,6 @@ func (s *stage) run(scene *exchange.Scene) (rejected map[string]string) {
 	return rejected
 }
 
-// storeOld stores the Namespaces of a scene and the old objects of its requests.
 func (s *stage) storeOld(scene *exchange.Scene) {
 	s.t.Helper()
 	for _, doc := range scene.Documents {
@@ -77,8 +76,8 @@ func (s *stage) storeOld(scene *exchange.Scene) {
 	}
 }
 
-// install creates the documents of a scene other than Namespaces, params first. It returns the errors
-// of those that the server rejects.
+// install creates the documents of a scene other than Namespaces, params first. It returns the errors of rejected
+// documents.
 func (s *stage) install(scene *exchange.Scene) map[string]string {
 	s.t.Helper()
 	rejected := map[string]string{}
@@ -125,7 +124,6 @@ func (s *stage) describe(scene *exchange.Scene) {
 	scene.Documents = append(scene.Documents, s.setup...)
 }
 
-// get returns an object as the server stores it, or nil.
 func (s *stage) get(path string) exchange.Object {
 	s.t.Helper()
 	code, text, err := s.try(http.MethodGet, path, "")
@@ -142,8 +140,8 @@ func (s *stage) get(path string) exchange.Object {
 	return o
 }
 
-// exchange sends a request. Before, it replaces the old object by the stored object. It returns the
-// ID of the request in the audit log, or "" if the old object is not stored.
+// exchange replaces the old object by the stored object, and sends the request. It returns the ID of the request in
+// the audit log, or "" if the old object is not stored.
 func (s *stage) exchange(e *exchange.Exchange) (id string) {
 	s.t.Helper()
 	r := &e.Request
@@ -176,7 +174,6 @@ func (s *stage) exchange(e *exchange.Exchange) (id string) {
 	return id
 }
 
-// ask sends a request, which has an ID in the audit log.
 func (s *stage) ask(r *exchange.Request, id string) answer {
 	s.t.Helper()
 	method, path, body := s.message(r)
@@ -215,7 +212,7 @@ func (s *stage) ask(r *exchange.Request, id string) answer {
 	return a
 }
 
-// message returns the method, path, and body of a request.
+// message also completes r.Options.
 func (s *stage) message(r *exchange.Request) (method, path, body string) {
 	path = "/apis/" + r.APIVersion
 	if !strings.Contains(r.APIVersion, "/") {
@@ -318,7 +315,6 @@ func merged(old, patch any) any {
 	return out
 }
 
-// isCustom reports whether a request is for a custom resource.
 func (s *stage) isCustom(r *exchange.Request) bool {
 	group, _, _ := strings.Cut(r.APIVersion, "/")
 	return slices.ContainsFunc(s.setup, func(doc exchange.Object) bool {
@@ -357,7 +353,6 @@ func (s *stage) answer(r *exchange.Request, a answer) exchange.Answer {
 	return out
 }
 
-// audit adds the audit annotations of policies to answers.
 func (s *stage) audit(scene *exchange.Scene, ids []string) {
 	s.t.Helper()
 	index := map[string]int{}
@@ -401,7 +396,6 @@ func (s *stage) audit(scene *exchange.Scene, ids []string) {
 	})
 }
 
-// ofPolicies returns the annotations that policies caused.
 func ofPolicies(scene *exchange.Scene, all map[string]string) map[string]string {
 	out := map[string]string{}
 	for key, value := range all {

@@ -21,7 +21,6 @@ import (
 	"github.com/celadon-cel/celadon/internal/testing/exchange"
 )
 
-// documents returns the documents of a YAML file.
 func documents(t *testing.T, file string) (docs []exchange.Object) {
 	t.Helper()
 	data, err := os.ReadFile(file)
@@ -97,7 +96,6 @@ func (s *stage) ownScenes() (scenes []*exchange.Scene) {
 	return scenes
 }
 
-// requests returns the requests of a group.
 func (g *group) requests() (list []exchange.Request) {
 	for i := range max(1, len(g.Objects), len(g.Olds), len(g.Users), len(g.Cases)) {
 		r := g.Request
@@ -135,7 +133,6 @@ func (g *group) requests() (list []exchange.Request) {
 	return list
 }
 
-// complete fills in the fields of a request that its objects have.
 func (s *stage) complete(r *exchange.Request) {
 	s.t.Helper()
 	of := r.Old

@@ -24,7 +24,6 @@ const (
 // bad is accepted by the cluster's CRD, but violates two rules of the next CRD.
 var bad = cron("bad", `"image":"a:latest","replicas":8`)
 
-// cron returns a CronTab as JSON, with the given fields in spec.
 func cron(name, spec string) string {
 	return fmt.Sprintf(`{"apiVersion":"stable.example.com/v1","kind":"CronTab","metadata":{"name":%q},"spec":{"schedule":"0 3 * * *",%s}}`, name, spec)
 }
@@ -44,7 +43,6 @@ func next(t *testing.T) string {
 	return more
 }
 
-// serving starts celadon serve in a mode and registers it as a webhook of the API server.
 func (p *plane) serving(mode string) {
 	p.t.Helper()
 	cert, key := certificate(p.t, p.host)
@@ -81,8 +79,7 @@ func (p *plane) serving(mode string) {
 	})
 }
 
-// expected returns the causes that celadon check reports for a write, in the form "reason field
-// message".
+// expected returns the causes that celadon check reports, in the form "reason field message".
 func (p *plane) expected(object, old string) []string {
 	p.t.Helper()
 	args := []string{"check", "--crd", p.path("crds/crontab.yaml"), "-o", "json", "-"}
@@ -110,7 +107,6 @@ func (p *plane) stored(name string) bool {
 	return p.do(http.MethodGet, cronTabs+"/"+name, "").Code == http.StatusOK
 }
 
-// rejected checks that the API server rejected a write with the causes that celadon check reports.
 func (p *plane) rejected(what string, got answer, want []string) {
 	p.t.Helper()
 	causes := got.causes()
@@ -129,8 +125,6 @@ func (p *plane) accepted(what string, got answer) {
 	}
 }
 
-// TestServeEnforces checks that celadon serve enforces a newer CRD than the cluster's for creates,
-// updates, status updates, apply, and dry runs, and that its defaults are persisted.
 func TestServeEnforces(t *testing.T) {
 	p := start(t)
 	p.define(examples+"/crontab/crd.yaml", "CronTab", cronTabs)
@@ -178,8 +172,6 @@ func TestServeEnforces(t *testing.T) {
 	}
 }
 
-// TestServeWarnsAndAudits checks that objects that the next CRD rejects are stored, and that each
-// mode reports them in its own way.
 func TestServeWarnsAndAudits(t *testing.T) {
 	for _, mode := range []string{"warn", "audit"} {
 		t.Run(mode, func(t *testing.T) {

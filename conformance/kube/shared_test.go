@@ -24,7 +24,7 @@ type corpus struct {
 	kinds map[string]exchange.Object
 }
 
-// readCorpus reads the policies and bindings of a folder. It renames policies whose name occurs twice.
+// readCorpus renames policies whose name occurs twice.
 func readCorpus(t *testing.T, dir string) *corpus {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, "*", "*.yaml"))
@@ -55,10 +55,8 @@ func readCorpus(t *testing.T, dir string) *corpus {
 	return c
 }
 
-// A target is a resource and an operation that a policy matches.
 type target struct{ group, version, resource, operation string }
 
-// targets returns the resources and operations that a policy matches, with names for wildcards.
 func targets(doc exchange.Object) (list []target) {
 	rules, _ := dig(doc, "spec", "matchConstraints", "resourceRules").([]any)
 	for _, rule := range rules {
@@ -120,7 +118,6 @@ const settings = `{"apiVersion":%q,"kind":%q,"metadata":{"name":"settings","name
 	"insecureCapabilities":["NET_ADMIN","SYS_ADMIN"],"recommendedLabels":["app","tier"],"k8sRecommendedLabels":["app.kubernetes.io/name"],"cpuLimitMax":"1","memoryLimitMax":"1Gi","imageRepositoryAllowList":["docker.io"],
 	"publicRegistries":["docker.io"],"untrustedRegistries":[],"sensitiveKeyNames":["password"],"sensitiveValues":["secret"],"listOfDangerousArtifacts":["bin/bash"],"sensitiveInterfaces":[],"max_critical_vulnerabilities":["5"]}}`
 
-// scene returns a scene of policies, each bound with Deny and Audit and by its own bindings.
 func (c *corpus) scene(s *stage, index int, policies, pool []exchange.Object) *exchange.Scene {
 	m := &mutator{rand.New(rand.NewPCG(uint64(index), 3))}
 	scene := &exchange.Scene{Name: fmt.Sprintf("published-%d", index)}
@@ -161,10 +158,8 @@ func setName(r *exchange.Request, name string) {
 	r.Object = merged(r.Object, exchange.Object{"metadata": exchange.Object{"name": name}}).(exchange.Object)
 }
 
-// requestsPerPolicy limits the requests for a policy.
 const requestsPerPolicy = 8
 
-// requests returns requests that a policy may match.
 func (c *corpus) requests(m *mutator, doc exchange.Object, pool []exchange.Object) (list []exchange.Request) {
 	all := targets(doc)
 	m.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
@@ -178,7 +173,6 @@ func (c *corpus) requests(m *mutator, doc exchange.Object, pool []exchange.Objec
 	return list[:min(len(list), requestsPerPolicy)]
 }
 
-// forTarget returns requests for a resource and an operation.
 func (c *corpus) forTarget(m *mutator, t target, doc exchange.Object, pool []exchange.Object) (list []exchange.Request) {
 	resource, subresource, _ := strings.Cut(t.resource, "/")
 	if t.operation == "CONNECT" || slices.Contains([]string{"exec", "attach", "portforward"}, subresource) {
@@ -251,7 +245,6 @@ func plural(kind string) string {
 // policiesPerScene is small enough for the audit annotation, which holds 50 failures.
 const policiesPerScene = 6
 
-// TestPublishedPolicies compares the policies of CELADON_POLICIES.
 func TestPublishedPolicies(t *testing.T) {
 	dir := os.Getenv("CELADON_POLICIES")
 	if dir == "" {

@@ -29,7 +29,6 @@ type stage struct {
 	requests int
 	// audited is the length of the audit log that was read.
 	audited int
-	// mutates is set if the scene has mutating policies.
 	mutates bool
 	// stored holds the paths of the objects that all scenes share.
 	stored map[string]bool
@@ -39,14 +38,12 @@ type stage struct {
 	hooks *hooks
 }
 
-// A kindInfo is the resource of a kind.
 type kindInfo struct {
 	path       string // of the API version
 	plural     string
 	namespaced bool
 }
 
-// newStage returns a stage for p, in which it creates the objects that all scenes share.
 func newStage(p *plane, setup []exchange.Object) *stage {
 	s := &stage{plane: p, kinds: map[string]kindInfo{}, stored: map[string]bool{}}
 	for _, doc := range setup {
@@ -80,7 +77,6 @@ func object(text string) exchange.Object {
 	return o
 }
 
-// untilServed waits until the objects of a CRD can be listed in each version.
 func (s *stage) untilServed(crd exchange.Object) {
 	s.t.Helper()
 	group, plural := str(crd, "spec", "group"), str(crd, "spec", "names", "plural")
@@ -124,7 +120,6 @@ func list(a answer) (items []exchange.Object) {
 	return items
 }
 
-// dig returns the value at a path, or nil.
 func dig(v any, path ...string) any {
 	for _, field := range path {
 		o, _ := v.(exchange.Object)
@@ -135,7 +130,6 @@ func dig(v any, path ...string) any {
 
 func str(v any, path ...string) string { text, _ := dig(v, path...).(string); return text }
 
-// kind returns the resource of a kind.
 func (s *stage) kind(apiVersion, kind string) (kindInfo, bool) {
 	s.t.Helper()
 	if info, ok := s.kinds[apiVersion+"/"+kind]; ok {
@@ -156,7 +150,6 @@ func (s *stage) kind(apiVersion, kind string) (kindInfo, bool) {
 	return info, ok
 }
 
-// paths returns the path of the collection of an object, and its own.
 func (s *stage) paths(doc exchange.Object) (collection, own string) {
 	s.t.Helper()
 	info, ok := s.kind(str(doc, "apiVersion"), str(doc, "kind"))
@@ -204,7 +197,6 @@ func (s *stage) post(doc exchange.Object) (a answer) {
 
 func byPolicy(a answer) bool { return strings.Contains(a.message(), " denied request: ") }
 
-// create creates an object, and fails the test if the server rejects it.
 func (s *stage) create(doc exchange.Object) {
 	s.t.Helper()
 	if a := s.post(doc); a.Code != http.StatusCreated {

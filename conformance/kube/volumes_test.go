@@ -50,8 +50,6 @@ func (r *runner) account(ctx context.Context, pod *corev1.Pod) (string, error) {
 // inPod mounts a service account at the path where a pod has it, for a single process.
 const inPod = `mount -t tmpfs none /run && mkdir -p /run/secrets/kubernetes.io && cp -r "$ACCOUNT" /run/secrets/kubernetes.io/serviceaccount && exec "$@"`
 
-// volume returns the folder for a pod's volume, which can be a claim, a ConfigMap, or an empty
-// folder.
 func (r *runner) volume(pod *corev1.Pod, name string) string {
 	dir := r.p.path(filepath.Join("volumes", pod.Name, name))
 	for _, v := range pod.Spec.Volumes {

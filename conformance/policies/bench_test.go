@@ -7,7 +7,6 @@ import (
 	"github.com/celadon-cel/celadon/engine/policy"
 )
 
-// benchmarkDocuments are a policy with five validations, its binding, and the Namespace.
 const benchmarkDocuments = `
 apiVersion: admissionregistration.k8s.io/v1
 kind: ValidatingAdmissionPolicy
@@ -40,7 +39,6 @@ func benchmarkRequest(tb testing.TB) policy.Request {
 	return req
 }
 
-// BenchmarkOwn evaluates an accepted object with engine/policy.
 func BenchmarkOwn(b *testing.B) {
 	set, err := policy.Compile(readDocuments(b, []byte(benchmarkDocuments)), policy.Config{})
 	if err != nil {
@@ -56,7 +54,6 @@ func BenchmarkOwn(b *testing.B) {
 	}
 }
 
-// BenchmarkUpstream evaluates the same object with the API server's code.
 func BenchmarkUpstream(b *testing.B) {
 	u := NewUpstream(readDocuments(b, []byte(benchmarkDocuments)), policy.Config{})
 	req := benchmarkRequest(b)
@@ -68,7 +65,6 @@ func BenchmarkUpstream(b *testing.B) {
 	}
 }
 
-// BenchmarkCompileOwn compiles the documents with engine/policy.
 func BenchmarkCompileOwn(b *testing.B) {
 	docs := readDocuments(b, []byte(benchmarkDocuments))
 	for b.Loop() {
@@ -78,7 +74,6 @@ func BenchmarkCompileOwn(b *testing.B) {
 	}
 }
 
-// BenchmarkCompileUpstream compiles the documents with the API server's code.
 func BenchmarkCompileUpstream(b *testing.B) {
 	docs := readDocuments(b, []byte(benchmarkDocuments))
 	for b.Loop() {
@@ -86,7 +81,6 @@ func BenchmarkCompileUpstream(b *testing.B) {
 	}
 }
 
-// mutatingDocuments are a policy with a mutation of each type, and its binding.
 const mutatingDocuments = `
 apiVersion: admissionregistration.k8s.io/v1
 kind: MutatingAdmissionPolicy
@@ -118,7 +112,6 @@ func benchmarkMutation(tb testing.TB) (*Kind, policy.Request) {
 	return kind, req
 }
 
-// BenchmarkOwnMutate mutates an object with engine/policy.
 func BenchmarkOwnMutate(b *testing.B) {
 	_, req := benchmarkMutation(b)
 	set, err := policy.Compile(readDocuments(b, []byte(mutatingDocuments)), policy.Config{})
@@ -133,7 +126,6 @@ func BenchmarkOwnMutate(b *testing.B) {
 	}
 }
 
-// BenchmarkUpstreamMutate mutates the same object with the API server's code.
 func BenchmarkUpstreamMutate(b *testing.B) {
 	kind, req := benchmarkMutation(b)
 	u := NewMutatingUpstream(readDocuments(b, []byte(mutatingDocuments)), policy.Config{}, kind)

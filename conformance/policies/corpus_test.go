@@ -22,7 +22,7 @@ import (
 	"github.com/celadon-cel/celadon/engine/policy"
 )
 
-// readDocuments returns the documents of a YAML file.
+// readDocuments skips documents that do not decode.
 func readDocuments(t testing.TB, data []byte) (docs []map[string]any) {
 	t.Helper()
 	reader := yamlstream.NewYAMLReader(bufio.NewReader(bytes.NewReader(data)))
@@ -48,8 +48,7 @@ func readDocuments(t testing.TB, data []byte) (docs []map[string]any) {
 // in random order, which can change costs and errors, and engine/policy has one of its results.
 const maxRepeats = 64
 
-// difference compares the results of both sides. It returns "" if they are equal or if ours is
-// undecided.
+// difference returns "" if both sides are equal or engine/policy is undecided.
 func difference(u *Upstream, set *policy.Set, req *policy.Request) (text string, undecided []policy.Undecided) {
 	got, res := Own(set, req)
 	if res != nil && len(res.Undecided) > 0 {
@@ -64,8 +63,6 @@ func difference(u *Upstream, set *policy.Set, req *policy.Request) (text string,
 	return text, nil
 }
 
-// TestCorpus compares all validating policies of CELADON_POLICIES, each with two bindings that have
-// all actions.
 func TestCorpus(t *testing.T) {
 	dir := os.Getenv("CELADON_POLICIES")
 	if dir == "" {
@@ -111,7 +108,6 @@ func TestCorpus(t *testing.T) {
 	t.Logf("policies: %d policies (%d invalid ones dropped), %d requests, %d undecided, %d differences", policies, dropped, requests, unknown, differences)
 }
 
-// allowEven allows accesses if the lengths of their resource and verb have an even sum.
 func allowEven(a policy.Access) policy.Authorization {
 	return policy.Authorization{Known: true, Allowed: (len(a.Resource)+len(a.Verb))%2 == 0, Reason: "length"}
 }
@@ -137,7 +133,6 @@ spec: {policyName: %q, validationActions: [Warn]}
 `, name, name))
 }
 
-// corpusObjects are objects of kinds that policies match.
 var corpusObjects = []string{
 	`{apiVersion: v1, kind: Pod, metadata: {name: p, namespace: ns, labels: {app: x, environment: production}}, spec: {containers: [{name: c, image: "nginx:latest", securityContext: {privileged: true, runAsUser: 0}, ports: [{containerPort: 80, hostPort: 80}], resources: {limits: {cpu: "1"}}, volumeMounts: [{name: v, mountPath: /a}], env: [{name: PASSWORD, value: x}]}], hostNetwork: true, volumes: [{name: v, hostPath: {path: /etc}}], serviceAccountName: default}}`,
 	`{apiVersion: v1, kind: Pod, metadata: {name: p, namespace: ns}, spec: {containers: [{name: c, image: "registry.k8s.io/pause:3.9", securityContext: {allowPrivilegeEscalation: false, runAsNonRoot: true, readOnlyRootFilesystem: true, capabilities: {drop: [ALL]}}, livenessProbe: {}, readinessProbe: {}, resources: {requests: {cpu: 100m, memory: 1Mi}, limits: {cpu: "1", memory: 1Gi}}}], automountServiceAccountToken: false}}`,
@@ -148,8 +143,6 @@ var corpusObjects = []string{
 	`{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: gateways.gateway.networking.k8s.io, annotations: {gateway.networking.k8s.io/bundle-version: v1.2.0, gateway.networking.k8s.io/channel: experimental}}, spec: {group: gateway.networking.k8s.io, names: {kind: Gateway}, versions: []}}`,
 }
 
-// corpusRequests returns requests of all operations for all objects: with the resource of the
-// policy's first rule, and with the object's own.
 func corpusRequests(t testing.TB, doc map[string]any) (list []policy.Request) {
 	t.Helper()
 	group, version, resource := firstRule(doc)
@@ -184,8 +177,6 @@ func corpusRequests(t testing.TB, doc map[string]any) (list []policy.Request) {
 	return list
 }
 
-// firstRule returns the first group, version, and resource that a policy matches, with names for
-// wildcards.
 func firstRule(doc map[string]any) (group, version, resource string) {
 	rules := dig[[]any](doc, "spec", "matchConstraints", "resourceRules")
 	if len(rules) == 0 {
@@ -202,7 +193,6 @@ func firstRule(doc map[string]any) (group, version, resource string) {
 	return first("apiGroups", ""), first("apiVersions", "v1"), strings.Replace(first("resources", "pods"), "*/", "pods/", 1)
 }
 
-// dig returns the value at a path, or the zero value.
 func dig[T any](v any, path ...string) (out T) {
 	for _, field := range path {
 		object, _ := v.(map[string]any)

@@ -8,7 +8,6 @@ import (
 // How it works: each method returns an expression that usually has the type of its name. Paths are dyn,
 // so many expressions fail when they are evaluated, and some do not compile.
 
-// maxDepth limits the nesting of expressions.
 const maxDepth = 4
 
 func (g *generator) deeper() func() {
@@ -16,7 +15,6 @@ func (g *generator) deeper() func() {
 	return func() { g.depth-- }
 }
 
-// path returns a path of type dyn.
 func (g *generator) path() string {
 	root := pick(g, "object", "object", "object", "oldObject")
 	if g.hasParams && g.some(4) {
@@ -160,7 +158,6 @@ func (g *generator) list() string {
 	return pick(g, "object.spec.names", "object.spec.ports", "oldObject.spec.names", "['a', 'b']", "[1, 2, 3]", "object.metadata.annotations", "request.userInfo.groups")
 }
 
-// macro returns a macro over a list whose body is made by body.
 func (g *generator) macro(name string, body func() string) string {
 	list := g.list()
 	local := fmt.Sprintf("e%d", len(g.locals))

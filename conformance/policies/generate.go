@@ -44,7 +44,6 @@ func NewScenario(seed uint64) *Scenario {
 	return s
 }
 
-// decide allows some accesses, depending on the lengths of most of their fields.
 func decide(a policy.Access) policy.Authorization {
 	n := len(a.Verb) + len(a.Resource) + len(a.Name) + len(a.Path) + len(a.User.Name) + len(a.Namespace)
 	return policy.Authorization{Known: true, Allowed: n%3 != 0, Reason: strings.Repeat("r", n%4)}
@@ -200,7 +199,7 @@ func (g *generator) params(name string) object {
 	return object{"apiVersion": "example.com/v1", "kind": "Params", "metadata": object{"name": name, "namespace": pick(g, "ns", "ns", "other"), "labels": g.labels()}, "limit": g.Int64N(9), "names": texts("a", "b"), "flag": g.some(2)}
 }
 
-// widget returns an object. It has at most one entry in each map that expressions iterate over.
+// widget returns an object with at most one entry in each map that expressions iterate over.
 func (g *generator) widget() object {
 	spec := object{"size": g.Int64N(12), "name": pick(g, "a", "bb", "", "x.y/z"), "flag": g.some(2), "ratio": pick(g, 0.5, 3.0, -1.25)}
 	if g.some(2) {

@@ -17,7 +17,6 @@ var (
 	first     = flag.Uint64("seed", 1, "the seed of the first")
 )
 
-// TestGenerated compares generated policies and requests.
 func TestGenerated(t *testing.T) {
 	var count struct{ policies, requests, evaluations, denied, failed, overBudget, excluded, undecided, differences int }
 	for seed := *first; seed < *first+uint64(*scenarios) && count.differences < 10; seed++ {

@@ -14,7 +14,6 @@ import (
 	"github.com/celadon-cel/celadon/engine/x/builtin"
 )
 
-// mutableObjects are further objects of kinds that mutating policies match.
 var mutableObjects = append([]string{
 	`{apiVersion: v1, kind: ConfigMap, metadata: {name: zk-kafka-address, namespace: ns}, data: {a: b}}`,
 	`{apiVersion: apps/v1, kind: Deployment, metadata: {name: d, namespace: dev}, spec: {selector: {matchLabels: {app: x}}, template: {metadata: {labels: {app: x}}, spec: {containers: [{name: c, image: nginx}]}}}}`,
@@ -40,7 +39,6 @@ func corpusKind(t testing.TB, gvk schema.GroupVersionKind) *Kind {
 	return kind
 }
 
-// TestMutatingCorpus compares all mutating policies of CELADON_POLICIES, each with two bindings.
 func TestMutatingCorpus(t *testing.T) {
 	dir := os.Getenv("CELADON_POLICIES")
 	if dir == "" {
@@ -114,8 +112,6 @@ func mutatingCorpusDocuments(t testing.TB, name string) []map[string]any {
 `, name, name))
 }
 
-// mutatingCorpusRequests returns creates and updates of all objects with the resource of the
-// policy's first rule.
 func mutatingCorpusRequests(t testing.TB, doc map[string]any) (list []policy.Request) {
 	t.Helper()
 	group, version, resource := firstRule(doc)

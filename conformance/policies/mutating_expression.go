@@ -5,7 +5,6 @@ import (
 	"strings"
 )
 
-// applyConfiguration returns an expression that usually has the type Object.
 func (g *generator) applyConfiguration() string {
 	n := g.IntN(8)
 	if g.calm {
@@ -39,7 +38,6 @@ func (g *generator) root() string {
 	return "Object{" + fields + "}"
 }
 
-// fields returns one or two of the fields, chosen from names.
 func (g *generator) fields(of map[string]func() string, names ...string) string {
 	var list []string
 	seen := map[string]bool{}
@@ -123,7 +121,6 @@ func (g *generator) ports() string {
 	return g.valid(2, "["+port()+"]", "object.spec.?ports.orValue([])", "["+port()+"]", "["+port()+", "+port()+"]", "object.spec.ports", "object.spec.ports.map(p, Object.spec.ports{port: p.port, protocol: p.protocol, name: 'mapped'})", "[]")
 }
 
-// jsonPatch returns an expression that usually is a list of JSON patch operations.
 func (g *generator) jsonPatch() string {
 	switch g.IntN(10) {
 	case 0:

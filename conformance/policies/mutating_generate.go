@@ -11,7 +11,6 @@ import (
 	"github.com/celadon-cel/celadon/engine/policy"
 )
 
-// widgetSchema is the schema of the objects that generated policies mutate.
 const widgetSchema = `
 type: object
 properties:
@@ -54,7 +53,6 @@ func WidgetKind() (*Kind, error) {
 	return NewKind(crdOf("example.com", "Widget", "widgets", &props, "v1", "v1beta1"))
 }
 
-// crdOf returns a CRD whose versions have the same schema.
 func crdOf(group, kind, plural string, props *apiextensionsv1.JSONSchemaProps, versions ...string) *apiextensionsv1.CustomResourceDefinition {
 	crd := &apiextensionsv1.CustomResourceDefinition{}
 	crd.Name = plural + "." + group

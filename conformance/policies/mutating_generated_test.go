@@ -16,7 +16,6 @@ import (
 	"github.com/celadon-cel/celadon/engine/policy"
 )
 
-// mutatingDifference is like difference, for mutating policies.
 func mutatingDifference(u *MutatingUpstream, set *policy.Set, req *policy.Request) (text string, res *policy.MutationResult) {
 	got, res := OwnMutate(set, req)
 	got.normalize()
@@ -72,12 +71,10 @@ func safely(u *MutatingUpstream, req *policy.Request) (answer MutatingAnswer, cr
 	return u.Mutate(req), ""
 }
 
-// TestGeneratedMutations compares generated mutating policies and requests.
 func TestGeneratedMutations(t *testing.T) {
 	compareMutations(t, *scenarios, NewMutatingScenario)
 }
 
-// TestSelections compares expressions that select from object literals.
 func TestSelections(t *testing.T) {
 	const expressions = 2_000
 	if count := compareMutations(t, expressions, NewSelectionScenario); count.mutations < expressions-count.undecided || count.failed > expressions*2/3 {
@@ -85,12 +82,10 @@ func TestSelections(t *testing.T) {
 	}
 }
 
-// mutationCount counts the results of generated policies.
 type mutationCount struct {
 	policies, requests, evaluations, reinvoked, mutations, changed, failed, denied, undecided, differences int
 }
 
-// compareMutations compares a number of scenarios.
 func compareMutations(t *testing.T, number int, scenario func(seed uint64) *Scenario) (count mutationCount) {
 	t.Helper()
 	kind, err := WidgetKind()
@@ -158,7 +153,6 @@ func compareMutations(t *testing.T, number int, scenario func(seed uint64) *Scen
 
 var details = regexp.MustCompile(`[0-9]+|'[^']*'|"[^"]*"|:.*`)
 
-// kindOfFailure returns a failure without its details.
 func kindOfFailure(text string) string {
 	first, _, _ := strings.Cut(text, "\n")
 	if i := strings.Index(first, "resulted in error: "); i >= 0 {

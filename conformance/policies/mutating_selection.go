@@ -32,7 +32,6 @@ func NewSelectionScenario(seed uint64) *Scenario {
 	return s
 }
 
-// selected returns an expression that selects from object literals or compares them.
 func (g *generator) selected() string {
 	o, p := g.literal("Object", 2), g.literal("Object", 2)
 	f, h := g.fieldName(), g.fieldName()
@@ -85,7 +84,6 @@ func (g *generator) selected() string {
 
 func (g *generator) fieldName() string { return pick(g, "a", "b", "c", "d", "metadata") }
 
-// literal returns an object literal of a type, whose nested literals have at most the given depth.
 func (g *generator) literal(name string, depth int) string {
 	var fields []string
 	for _, field := range []string{"a", "b", "c", "d", "metadata"} {

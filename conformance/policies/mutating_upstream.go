@@ -242,7 +242,6 @@ func (u *MutatingUpstream) compileMutating(p *admissionregistration.MutatingAdmi
 	return e
 }
 
-// meteredPatch is like metered, for mutations.
 type meteredPatch struct {
 	plugincel.MutatingEvaluator
 	budget, spent *int64

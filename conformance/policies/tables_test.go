@@ -15,7 +15,6 @@ var tableFiles = map[string]string{
 	"patch/json_patch_test.go": "patch", "patch/smd_test.go": "patch", "compilation_test.go": "mutating", "dispatcher_test.go": "mutating",
 }
 
-// TestUpstreamTables runs the API server's table tests of mutating policies with engine/policy.
 func TestUpstreamTables(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles other tests")

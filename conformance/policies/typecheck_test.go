@@ -25,7 +25,6 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis/policyvet"
 )
 
-// kinds resolves the built-in kinds for the server's type checker.
 type kinds struct {
 	meta.RESTMapper
 	catalog *builtin.Catalog
@@ -85,8 +84,8 @@ func serverWarnings(t *testing.T, checker *validating.TypeChecker, doc map[strin
 	return list
 }
 
-// ownWarnings returns the same for policyvet, and whether the policy is accepted. The server only checks
-// validations.
+// ownWarnings returns the same for policyvet, and whether the policy is accepted. It leaves out warnings about other
+// expressions than validations, which the server does not check.
 func ownWarnings(t *testing.T, doc map[string]any) (list []string, accepted bool) {
 	reports, err := policyvet.Vet(context.Background(), []map[string]any{doc}, policyvet.Config{})
 	if err != nil {

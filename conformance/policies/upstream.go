@@ -101,7 +101,6 @@ func decodeInto(doc map[string]any, into any) error {
 	return json.Unmarshal(data, into)
 }
 
-// defaultMatch sets the defaults of the API.
 func defaultMatch(m *admissionregistration.MatchResources) {
 	if m == nil {
 		return
@@ -118,7 +117,6 @@ func defaultMatch(m *admissionregistration.MatchResources) {
 	}
 }
 
-// informer serves the params objects among documents.
 type informer struct {
 	cache.SharedIndexInformer
 	lister cache.GenericLister
@@ -193,7 +191,6 @@ func (m metered) ForInput(ctx context.Context, attr *admission.VersionedAttribut
 	return results, remaining, err
 }
 
-// attributes records audit annotations.
 type attributes struct {
 	admission.Attributes
 	notes map[string]string
@@ -240,7 +237,6 @@ func (objects) ConvertFieldLabel(_ schema.GroupVersionKind, label, value string)
 	return label, value, nil
 }
 
-// authority adapts a function to the server's authorizer.
 type authority struct {
 	decide func(policy.Access) policy.Authorization
 }

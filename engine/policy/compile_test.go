@@ -59,7 +59,6 @@ func TestCompileErrors(t *testing.T) {
 	}
 }
 
-// TestServerAccepts checks documents that the server accepts, although they look wrong.
 func TestServerAccepts(t *testing.T) {
 	t.Parallel()
 	set := mustCompile(t, Config{}, simplePolicy("variables.a", "  variables: [{name: a, expression: 'false'}, {name: a, expression: 'true'}]"), testBinding)
@@ -78,7 +77,6 @@ func TestServerAccepts(t *testing.T) {
 	}
 }
 
-// TestKubeVersions checks that libraries exist since their version.
 func TestKubeVersions(t *testing.T) {
 	t.Parallel()
 	for version, valid := range map[string]bool{"1.32": false, "1.33": true, "1.37": true} {

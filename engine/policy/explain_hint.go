@@ -46,7 +46,7 @@ func (c *valueCollector) hint(e ast.Expr, problem string) string {
 	return ""
 }
 
-// keyHint describes how to read a key that a map does not have. If known is false, there is no hint.
+// keyHint describes how to read a key that a map does not have. hint is only valid if known is set.
 func (c *valueCollector) keyHint(of ast.Expr, name, test string) (hint string, known bool) {
 	text := c.source.Of(of)
 	switch in := c.value(of).(type) {

@@ -225,7 +225,7 @@ func isComputed(e ast.Expr) (reads bool) {
 	return reads
 }
 
-// loop visits the test of a macro for the element that settled its value, or else what the macro reads.
+// loop visits the test of a macro for the element that settled its value, or else the reads of the macro.
 func (c *valueCollector) loop(e ast.Expr) {
 	l, ok := loops.Of(e)
 	if ok && l.Settled != nil && c.element(l, c.value(e)) {

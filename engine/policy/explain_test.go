@@ -80,7 +80,6 @@ func TestExplain(t *testing.T) {
 	}
 }
 
-// TestExplainCondition checks that the matchCondition that fails is named and explained.
 func TestExplainCondition(t *testing.T) {
 	t.Parallel()
 	conditions := "  matchConditions: [{name: one, expression: 'true'}, {name: two, expression: 'object.spec.size > 1'}, {name: three, expression: 'namespaceObject.metadata.name == oldObject.x'}]"
@@ -101,7 +100,6 @@ func TestExplainCondition(t *testing.T) {
 	}
 }
 
-// TestExplainHostile checks that explaining an expression with much work ends soon.
 func TestExplainHostile(t *testing.T) {
 	t.Parallel()
 	var reads []string
@@ -158,7 +156,6 @@ func TestEval(t *testing.T) {
 	}
 }
 
-// TestExplainMutation checks that the first error of a mutating policy is explained.
 func TestExplainMutation(t *testing.T) {
 	t.Parallel()
 	const rest = "\n  variables: [{name: lost, expression: object.spec.lost}]"

@@ -14,7 +14,7 @@ func objects(levels int) (v any) {
 	return v
 }
 
-// TestJSONPatch checks what surrounds the server's library: conformance/policies compares whole mutations.
+// TestJSONPatch leaves whole mutations to conformance/policies.
 func TestJSONPatch(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ operations, want string }{
@@ -45,7 +45,6 @@ func TestJSONPatch(t *testing.T) {
 	}
 }
 
-// TestMutateDepth checks patches that make deep objects: they fail or are undecided only beyond a limit.
 func TestMutateDepth(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

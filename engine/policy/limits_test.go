@@ -6,7 +6,6 @@ import (
 	"testing"
 )
 
-// withParams returns a policy with params, bindings that each select all of them, and the params.
 func withParams(policy string, bindings, params int) []string {
 	texts := []string{policy}
 	for i := range bindings {
@@ -20,7 +19,6 @@ func withParams(policy string, bindings, params int) []string {
 
 const limitParams = "  paramKind: {apiVersion: example.com/v1, kind: Limit}"
 
-// TestManyDecisions checks that the evaluations and decisions in a result are limited.
 func TestManyDecisions(t *testing.T) {
 	t.Parallel()
 	large := "params.metadata.name + '" + strings.Repeat("x", 2000) + "'"
@@ -43,7 +41,6 @@ func TestManyDecisions(t *testing.T) {
 	}
 }
 
-// TestVariableChain checks that variables which each read the one before share the work of an expression.
 func TestVariableChain(t *testing.T) {
 	t.Parallel()
 	for length, want := range map[int]string{40: "", maxVariableDepth: "", maxVariableDepth + 1: "chain of 256 others"} {

@@ -60,7 +60,6 @@ func TestSetServerFields(t *testing.T) {
 	}
 }
 
-// TestDryRunOptions checks that the options of a dry run have dryRun.
 func TestDryRunOptions(t *testing.T) {
 	t.Parallel()
 	set := mustCompile(t, Config{}, simplePolicy("has(request.options.dryRun) && request.options.dryRun == ['All']", ""), testBinding)
@@ -73,7 +72,6 @@ func TestDryRunOptions(t *testing.T) {
 	}
 }
 
-// TestManagedFields checks that Namespaces and params of built-in kinds have no managedFields.
 func TestManagedFields(t *testing.T) {
 	t.Parallel()
 	const policy = `
@@ -94,7 +92,6 @@ spec:
 	}
 }
 
-// TestUnknownParamKind checks the failure of a policy whose params have neither a CRD nor objects.
 func TestUnknownParamKind(t *testing.T) {
 	t.Parallel()
 	texts := []string{
@@ -112,7 +109,6 @@ func TestUnknownParamKind(t *testing.T) {
 	}
 }
 
-// TestWarnings checks that warnings that an HTTP header cannot carry are dropped.
 func TestWarnings(t *testing.T) {
 	t.Parallel()
 	texts := []string{simplePolicy("object.kind != 'Widget' ||\n      false", ""), strings.Replace(testBinding, "[Deny, Audit]", "[Warn, Audit]", 1)}
@@ -134,7 +130,6 @@ func TestResourcesProblem(t *testing.T) {
 	}
 }
 
-// TestRBACReasons checks the reasons of allowed accesses. ClusterRoleBindings are tried first.
 func TestRBACReasons(t *testing.T) {
 	t.Parallel()
 	r := rbac{roles: map[roleKey]*role{}}
@@ -170,8 +165,6 @@ func TestRBACReasons(t *testing.T) {
 	}
 }
 
-// TestPolicyOrder checks that the first denial by name is in the response, whatever the order of
-// documents.
 func TestPolicyOrder(t *testing.T) {
 	t.Parallel()
 	var texts []string

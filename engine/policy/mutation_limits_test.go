@@ -10,7 +10,6 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// TestMutateLimits checks that policies that make large objects end early.
 func TestMutateLimits(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -74,7 +73,6 @@ func TestMutateLongLists(t *testing.T) {
 	}
 }
 
-// TestMutateMany checks that the combinations of bindings and params objects are limited.
 func TestMutateMany(t *testing.T) {
 	t.Parallel()
 	texts := []string{mutatingPolicy("p", apply("Object{spec: Object.spec{size: params.max}}")+"\n  paramKind: {apiVersion: example.com/v1, kind: Limit}")}
@@ -87,7 +85,6 @@ func TestMutateMany(t *testing.T) {
 	}
 }
 
-// TestMergeWork checks that merging adds work for each item of a list that is merged by key.
 func TestMergeWork(t *testing.T) {
 	t.Parallel()
 	object := mutableRequest(t, "{names: [a, b, c], ports: [{port: 1}]}").Object

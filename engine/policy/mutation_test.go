@@ -18,8 +18,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// mutatingPolicy returns a policy with mutations. After a line break, a mutation can have further fields
-// of spec.
+// mutatingPolicy returns a policy with mutations. After a line break, a mutation can have further fields of spec.
 func mutatingPolicy(name string, mutations ...string) string {
 	return fmt.Sprintf(`
 apiVersion: admissionregistration.k8s.io/v1
@@ -157,7 +156,6 @@ func mustCompileMutating(t testing.TB, texts ...string) *Set {
 	return set
 }
 
-// TestMutateOrder checks the order of policies and which of them run again.
 func TestMutateOrder(t *testing.T) {
 	t.Parallel()
 	note := func(letter string) string {
@@ -208,7 +206,6 @@ func TestMutateDefaults(t *testing.T) {
 	}
 }
 
-// TestMutateVersions checks a policy that matches another version of the object.
 func TestMutateVersions(t *testing.T) {
 	t.Parallel()
 	policy := strings.Replace(mutatingPolicy("p", jsonPatch("[JSONPatch{op: 'add', path: '/spec/version', value: object.apiVersion}]")), "apiVersions: [v1]", "apiVersions: [v2]", 1)
@@ -300,7 +297,6 @@ func TestMutateWithoutEffect(t *testing.T) {
 	}
 }
 
-// TestMutateDeniedAndUndecided checks that a later undecided policy does not remove a denial.
 func TestMutateDeniedAndUndecided(t *testing.T) {
 	t.Parallel()
 	req := mutableRequest(t, "{}")
@@ -316,7 +312,6 @@ func TestMutateDeniedAndUndecided(t *testing.T) {
 	}
 }
 
-// TestMutateKubeVersions checks which versions have the API, and how they treat duplicate items.
 func TestMutateKubeVersions(t *testing.T) {
 	t.Parallel()
 	text := mutatingPolicy("p", apply("Object{spec: Object.spec{size: 1}}"))
@@ -375,7 +370,7 @@ func TestPoliciesOfBothKinds(t *testing.T) {
 	}
 }
 
-// TestObjectFields checks selections from object literals, whose results are those of the API server's code.
+// TestObjectFields checks selections from object literals. The wanted results come from the API server's code.
 func TestObjectFields(t *testing.T) {
 	t.Parallel()
 	for source, want := range map[string]any{

@@ -133,7 +133,6 @@ func TestEvaluateConcurrently(t *testing.T) {
 	group.Wait()
 }
 
-// simplePolicy returns a policy with one validation and further fields of spec.
 func simplePolicy(expression, fields string) string {
 	return fmt.Sprintf(`
 apiVersion: admissionregistration.k8s.io/v1
@@ -181,8 +180,7 @@ func TestUndecided(t *testing.T) {
 	}
 }
 
-// TestUnknownParts checks that a result is known if no unknown part can change it: that it is then the same with any
-// Namespace and any access.
+// TestUnknownParts checks that a known result is the same with any Namespace and any access.
 func TestUnknownParts(t *testing.T) {
 	t.Parallel()
 	const (
@@ -265,7 +263,6 @@ func TestUnknownParts(t *testing.T) {
 	}
 }
 
-// TestNamespaceName checks that selectors of the name of a Namespace need no Namespace.
 func TestNamespaceName(t *testing.T) {
 	t.Parallel()
 	for selector, matches := range map[string]bool{
@@ -298,8 +295,7 @@ func TestRejectedBinding(t *testing.T) {
 	}
 }
 
-// TestWorkLimit checks that the expressions of a request share a limit on work, which cost does not
-// measure.
+// TestWorkLimit evaluates expressions whose cost does not measure their work.
 func TestWorkLimit(t *testing.T) {
 	t.Parallel()
 	var variables, uses []string
@@ -355,7 +351,6 @@ func TestParams(t *testing.T) {
 	}
 }
 
-// TestParamDefault checks that parameterNotFoundAction has a default in v1alpha1 alone.
 func TestParamDefault(t *testing.T) {
 	t.Parallel()
 	policy := simplePolicy("true", "  paramKind: {apiVersion: v1, kind: ConfigMap}")
@@ -421,7 +416,6 @@ func TestMatch(t *testing.T) {
 	}
 }
 
-// TestWithParams checks that params objects are added and replaced by kind, namespace, and name.
 func TestWithParams(t *testing.T) {
 	t.Parallel()
 	const bound = `
@@ -491,7 +485,6 @@ spec: {policyName: p, paramRef: {selector: {}, parameterNotFoundAction: Deny}, v
 	}
 }
 
-// TestWithExpression checks that one expression is replaced, and that the Set is unchanged.
 func TestWithExpression(t *testing.T) {
 	t.Parallel()
 	set := mustCompile(t, Config{}, testPolicy, testBinding, testNamespace)
@@ -540,7 +533,6 @@ func TestWithExpression(t *testing.T) {
 	}
 }
 
-// TestNamespacedParams checks that Config.Namespaced determines where the params of a binding are.
 func TestNamespacedParams(t *testing.T) {
 	docs := documents(t, `
 apiVersion: admissionregistration.k8s.io/v1

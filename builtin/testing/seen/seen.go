@@ -13,9 +13,8 @@ import (
 	"github.com/celadon-cel/celadon/internal/testing/exchange"
 )
 
-// In returns a function for the objects that validating policies see in a cluster with those of the
-// documents that plugins read. As in the recorded API server, all default admission plugins except
-// ServiceAccount are on.
+// In returns a function for the objects that validating policies see in a cluster with the documents. As in the
+// recorded API server, all default admission plugins except ServiceAccount are on.
 func In(ctx context.Context, documents []exchange.Object) (exchange.Seen, error) {
 	plugins := slices.DeleteFunc(builtin.Plugins(true), func(name string) bool { return name == "ServiceAccount" })
 	cluster, err := builtin.NewCluster(ctx, plugins, documents)
@@ -39,7 +38,6 @@ func In(ctx context.Context, documents []exchange.Object) (exchange.Seen, error)
 	}, nil
 }
 
-// admission records the object that validating policies see.
 type admission struct{ object exchange.Object }
 
 func (*admission) Mutate(context.Context, builtin.Review, builtin.PluginsAgain) (map[string]any, error) {

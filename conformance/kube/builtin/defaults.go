@@ -23,7 +23,6 @@ import (
 	rbacv1 "k8s.io/kubernetes/pkg/apis/rbac/v1"
 )
 
-// recorded lists the kinds whose defaults are recorded.
 var recorded = []gvk{
 	{"", "v1", "ConfigMap"}, {"", "v1", "Namespace"}, {"", "v1", "PersistentVolume"}, {"", "v1", "PersistentVolumeClaim"},
 	{"", "v1", "Pod"}, {"", "v1", "Secret"}, {"", "v1", "Service"}, {"", "v1", "ServiceAccount"},
@@ -37,7 +36,6 @@ var recorded = []gvk{
 // unconditional.
 const samples = 3000
 
-// scheme returns a scheme with the defaulting functions of the recorded kinds.
 func scheme() *runtime.Scheme {
 	s := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{
@@ -49,8 +47,7 @@ func scheme() *runtime.Scheme {
 	return s
 }
 
-// recordDefaults adds the unconditional defaults of the recorded kinds to f, and returns the list of
-// the conditional ones.
+// recordDefaults adds the unconditional defaults to f, and returns the list of the conditional defaults.
 func recordDefaults(f *file) (conditional []byte, err error) {
 	var list bytes.Buffer
 	s := scheme()
@@ -115,7 +112,6 @@ func (r *recorder) record() error {
 
 func (r *recorder) root() *definition { return &definition{Ref: r.kind.Schema} }
 
-// resolve returns the definition that d refers to.
 func (f *file) resolve(d *definition) *definition {
 	for d.Ref != "" {
 		d = f.Schemas[d.Ref]
@@ -260,7 +256,6 @@ func isZero(v any) bool {
 	return v == nil || v == "" || v == false || v == int64(0) || v == float64(0) || v == "0"
 }
 
-// both returns object with the recorded defaults and as Kubernetes defaults it.
 func (r *recorder) both(object map[string]any) (got, want map[string]any, err error) {
 	if want, err = r.kubernetes(object); err != nil {
 		return nil, nil, err

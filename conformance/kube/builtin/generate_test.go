@@ -17,7 +17,6 @@ import (
 	"github.com/celadon-cel/celadon/engine/x/structural"
 )
 
-// TestGenerated compares the committed files with the output of the generator.
 func TestGenerated(t *testing.T) {
 	t.Parallel()
 	schemas, conditional, err := generate()
@@ -44,8 +43,7 @@ func TestGenerated(t *testing.T) {
 	}
 }
 
-// TestDefaults compares the defaults of the schemas with those of Kubernetes for random objects that
-// the generator did not use. Only conditional defaults may differ.
+// TestDefaults uses random objects that the generator did not use. Only conditional defaults may differ.
 func TestDefaults(t *testing.T) {
 	t.Parallel()
 	f, err := readDocuments()
@@ -98,10 +96,8 @@ func TestDefaults(t *testing.T) {
 	}
 }
 
-// separator separates a version and a kind.
 const separator = "/"
 
-// isListed reports whether a path or one above it is among the conditional defaults.
 func isListed(listed []string, path string) bool {
 	return slices.ContainsFunc(listed, func(above string) bool {
 		rest, ok := strings.CutPrefix(path, above)

@@ -46,7 +46,6 @@ func run() error {
 	return os.WriteFile(conditionalFile, conditional, 0o644)
 }
 
-// generate returns the uncompressed schemas and the list of conditional defaults.
 func generate() (schemas, conditional []byte, err error) {
 	f, err := readDocuments()
 	if err != nil {

@@ -43,7 +43,6 @@ type gvk struct {
 
 func (k *kind) gvk() gvk { return gvk{k.Group, k.Version, k.Kind} }
 
-// A definition is a schema of the file.
 type definition struct {
 	Ref           string                 `json:"ref,omitempty"`
 	Type          string                 `json:"type,omitempty"`
@@ -91,7 +90,6 @@ type openSchema struct {
 
 const refPrefix = "#/components/schemas/"
 
-// readDocuments reads the kinds and schemas of all documents of the module.
 func readDocuments() (*file, error) {
 	dir, release, err := kubernetes()
 	if err != nil {
@@ -116,7 +114,6 @@ func readDocuments() (*file, error) {
 	return r.file, nil
 }
 
-// kubernetes returns the folder and the release of module k8s.io/kubernetes.
 func kubernetes() (dir, release string, err error) {
 	out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}\n{{.Version}}", "k8s.io/kubernetes").Output()
 	if err != nil {
@@ -216,7 +213,6 @@ func convert(s *openSchema) (*definition, error) {
 	return d, nil
 }
 
-// nonZero returns v, or nil if v is the zero value of a Go type.
 func nonZero(v any) any {
 	switch v := v.(type) {
 	case string:
@@ -239,7 +235,6 @@ func nonZero(v any) any {
 	return v
 }
 
-// readPaths adds the resources, scopes, and subresources of the kinds of a group and version.
 func (r *reader) readPaths(paths map[string]map[string]json.RawMessage) error {
 	resources := map[string]*kind{}
 	for path, operations := range paths {
@@ -290,7 +285,6 @@ func segmentsOf(path string) (segments []string, namespaced bool) {
 	return segments, false
 }
 
-// kindOf returns the kind of a path's operations.
 func kindOf(operations map[string]json.RawMessage) (gvk, error) {
 	for _, method := range []string{"put", "post", "get"} {
 		if operations[method] == nil {

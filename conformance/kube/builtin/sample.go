@@ -6,7 +6,6 @@ import (
 	"slices"
 )
 
-// maxDepth limits the nesting of generated objects.
 const maxDepth = 9
 
 // quantity is the definition of quantities. A number would become a string in canonical form.
@@ -64,7 +63,6 @@ func (s *sampler) value(d *definition, path string, depth int) any {
 	return map[string]any{}
 }
 
-// fields returns an object with most of the required fields and few of the others.
 func (s *sampler) fields(d *definition, path string, depth int) map[string]any {
 	object := map[string]any{}
 	share := 2 + s.rand.IntN(6)

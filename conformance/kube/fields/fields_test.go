@@ -6,7 +6,6 @@ import (
 	"testing"
 )
 
-// TestGenerated checks that the file is up to date.
 func TestGenerated(t *testing.T) {
 	got, err := os.ReadFile(filepath.FromSlash(output))
 	if err != nil {

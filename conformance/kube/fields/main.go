@@ -99,7 +99,6 @@ func read(minor int) (fields, error) {
 	return all, nil
 }
 
-// names returns the JSON names of the fields of a struct.
 func names(of *ast.StructType) (list []string) {
 	for _, field := range of.Fields.List {
 		if field.Tag == nil {

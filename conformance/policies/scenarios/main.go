@@ -81,7 +81,6 @@ func mutatingScene(seed uint64) *exchange.Scene {
 	return s
 }
 
-// onlyMutants changes the rules of policies and bindings below v, so that they match only mutants.
 func onlyMutants(v any) {
 	switch v := v.(type) {
 	case exchange.Object:
@@ -98,7 +97,7 @@ func onlyMutants(v any) {
 	}
 }
 
-// scene returns a scenario as a scene. A server cannot have other limits, so the scenario's are dropped.
+// scene drops the limits of a scenario, because a server cannot have other limits.
 func scene(name string, s *policies.Scenario) *exchange.Scene {
 	out := &exchange.Scene{Name: name, Documents: s.Documents}
 	for i := range s.Requests {
@@ -115,8 +114,8 @@ func scene(name string, s *policies.Scenario) *exchange.Scene {
 	return out
 }
 
-// request returns a request that a server can get: custom resources have no CONNECT and no scale here,
-// and only updates of their status.
+// request returns a request that a server can get: custom resources have no CONNECT and no scale here, and status
+// takes only updates.
 func request(r *policy.Request) exchange.Request {
 	out := exchange.Request{
 		Operation: r.Operation, APIVersion: r.Resource.GroupVersion().String(), Resource: r.Resource.Resource, Kind: r.Kind.Kind,

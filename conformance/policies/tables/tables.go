@@ -146,7 +146,6 @@ func Mutate(ctx context.Context, objects []runtime.Object, attr *admission.Versi
 	return out, err
 }
 
-// fields returns an object as the engine reads it.
 func fields(o runtime.Object) (map[string]any, error) {
 	data, err := json.Marshal(o)
 	if err != nil {
@@ -165,8 +164,6 @@ func convert(object map[string]any, out runtime.Object) error {
 	return errors.Join(zero, json.Unmarshal(data, out))
 }
 
-// complete returns a policy, a binding, or a ConfigMap with its kind and the defaults of the
-// server.
 func complete(o runtime.Object) runtime.Object {
 	fail := admissionregistration.Fail
 	switch o := o.(type) {

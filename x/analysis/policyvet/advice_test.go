@@ -7,7 +7,6 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis/policyvet"
 )
 
-// TestAdvice checks the positions of findings in expressions, with their hints and corrections.
 func TestAdvice(t *testing.T) {
 	t.Parallel()
 	const rest = "paramKind: {apiVersion: v1, kind: ConfigMap}\nvariables: [{name: most, expression: \"3\"}]\n"
@@ -46,7 +45,6 @@ func TestAdvice(t *testing.T) {
 	}
 }
 
-// TestTextAdvice checks the corrections of expressions that make text.
 func TestTextAdvice(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ rest, fixed string }{

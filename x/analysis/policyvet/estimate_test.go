@@ -9,7 +9,6 @@ import (
 	"github.com/celadon-cel/celadon/engine/policy"
 )
 
-// TestEstimatesHold checks that no request costs more than the estimate.
 func TestEstimatesHold(t *testing.T) {
 	t.Parallel()
 	objects := documents(t, `

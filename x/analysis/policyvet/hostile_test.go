@@ -11,7 +11,6 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis/policyvet"
 )
 
-// vetHostile vets documents and checks only that it finishes without an internal error.
 func vetHostile(t *testing.T, docs []map[string]any, s *policyvet.Schemas) []*policyvet.Report {
 	t.Helper()
 	if s == nil {
@@ -24,7 +23,6 @@ func vetHostile(t *testing.T, docs []map[string]any, s *policyvet.Schemas) []*po
 	return reports
 }
 
-// renamed returns copies of a policy and its binding under other names.
 func renamed(text string, n int) string {
 	var b strings.Builder
 	for i := range n {
@@ -51,7 +49,6 @@ func TestManyPolicies(t *testing.T) {
 	}
 }
 
-// TestManyTypeErrors checks that type errors are limited, and that the limit is reported.
 func TestManyTypeErrors(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -73,7 +70,6 @@ func TestManyTypeErrors(t *testing.T) {
 	}
 }
 
-// TestManyKinds checks that a rule with wildcards is checked for a limited number of kinds.
 func TestManyKinds(t *testing.T) {
 	t.Parallel()
 	var crds []*apiextensionsv1.CustomResourceDefinition
@@ -122,7 +118,6 @@ func TestHugeExpressions(t *testing.T) {
 	vetHostile(t, documents(t, policyOf("* example.com widgets", text+expressions("variables.v200.size() == 1 && variables.y == 1"))), nil)
 }
 
-// TestDeepSchema checks a schema with many levels.
 func TestDeepSchema(t *testing.T) {
 	t.Parallel()
 	props := apiextensionsv1.JSONSchemaProps{Type: "string"}
@@ -142,7 +137,6 @@ func TestDeepSchema(t *testing.T) {
 	}
 }
 
-// TestOddDocuments checks documents whose fields have other types.
 func TestOddDocuments(t *testing.T) {
 	t.Parallel()
 	for _, spec := range []string{"1", "[]", "{validations: 1}", "{matchConstraints: []}", "{variables: [1]}", "{matchConstraints: {resourceRules: [null]}}", "{matchConstraints: {namespaceSelector: {matchLabels: 1}}}", "{policyName: {}}", "null"} {
@@ -157,7 +151,6 @@ func TestOddDocuments(t *testing.T) {
 	}
 }
 
-// FuzzLints checks that no expression makes an analysis panic.
 func FuzzLints(f *testing.F) {
 	for _, x := range []string{"object.spec.size > 1", "variables.a.all(x, x.b == 'c')", "object.?a.b.orValue([1])", "cel.bind(a, object, a.b)", "'a' in object.b && request.operation in ['DELETE']", "[object, {'a': oldObject}].map(x, x.a)", "variables == variables", "{'a': 1}.transformMap(k, v, v)", "optional.of(object).a", "object[0][1]['a'].?b[?c]"} {
 		f.Add(x, x)

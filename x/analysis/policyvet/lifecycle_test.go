@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// TestLifetimes compares the table with the generated lifecycles of k8s.io/api. The versions v1 have none.
+// TestLifetimes compares the table with the generated lifecycles of k8s.io/api, which the versions v1 do not have.
 func TestLifetimes(t *testing.T) {
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{v1.AddToScheme, v1beta1.AddToScheme, v1alpha1.AddToScheme} {

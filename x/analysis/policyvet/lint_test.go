@@ -10,7 +10,6 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis/policyvet"
 )
 
-// TestLintsHavePages checks that docs/lints.md has a section for each lint.
 func TestLintsHavePages(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../../../docs/lints.md")
@@ -311,7 +310,6 @@ func TestIgnoredErrors(t *testing.T) {
 	})
 }
 
-// TestUnguardedReads checks the lint that most other tests turn off.
 func TestUnguardedReads(t *testing.T) {
 	t.Parallel()
 	const first = "unguarded-read spec.validations[0].expression"
@@ -349,7 +347,6 @@ func TestUnguardedReads(t *testing.T) {
 	}
 }
 
-// TestAccountPrefixes checks the lints about the users and Namespaces in expressions.
 func TestAccountPrefixes(t *testing.T) {
 	t.Parallel()
 	const open = "open-prefix validations[0].expression"
@@ -394,7 +391,6 @@ func TestTextOrders(t *testing.T) {
 	testLints(t, tests)
 }
 
-// TestSubresourceObjects checks reads of the metadata of connections.
 func TestSubresourceObjects(t *testing.T) {
 	t.Parallel()
 	name := expressions("object.metadata.name != 'a'")

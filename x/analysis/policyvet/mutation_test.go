@@ -73,7 +73,6 @@ func TestMutationLints(t *testing.T) {
 	}
 }
 
-// TestMutatingBindings checks that bindings belong to policies of their own kind.
 func TestMutatingBindings(t *testing.T) {
 	t.Parallel()
 	policy, binding, _ := strings.Cut(mutatingPolicyOf("CREATE core pods", "Object{}", ""), "\n---\n")

@@ -11,8 +11,8 @@ import (
 	"github.com/celadon-cel/celadon/engine/policy"
 )
 
-// TestNullAgainstEvaluation compares the lint with the evaluation of a request to delete an object. An
-// expression that fails must be reported, and one that is reported must fail for one of the objects.
+// TestNullAgainstEvaluation compares the lint with the evaluation of a request to delete an object. Each expression
+// that fails must be reported, and few others.
 func TestNullAgainstEvaluation(t *testing.T) {
 	t.Parallel()
 	var objects []map[string]any

@@ -20,12 +20,12 @@ import (
 // declares a kind when it is first needed.
 type Schemas struct {
 	version types.Version
-	env *cel.Env
+	env     *cel.Env
 	// byResource holds the kinds by the name of their resource, sorted by group, version, and kind.
 	byResource map[string][]*kind
 	byName     map[schema.GroupVersionKind]*kind
 	// groups holds the groups of built-in resources.
-	groups map[string]bool
+	groups   map[string]bool
 	metadata *apiextensionsv1.JSONSchemaProps
 }
 

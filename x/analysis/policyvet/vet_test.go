@@ -125,7 +125,7 @@ func ruleOf(text string) string {
 	return fmt.Sprintf("{operations: %s, apiGroups: %s, apiVersions: %s, resources: %s}", list(f[0]), list(f[1]), list(version), list(f[2]))
 }
 
-// expressions returns validations, separated by semicolons.
+// expressions takes a list that is separated by semicolons.
 func expressions(list string) string {
 	text := "validations:\n"
 	for x := range strings.SplitSeq(list, ";") {
@@ -190,7 +190,6 @@ func TestKubeVersions(t *testing.T) {
 	}
 }
 
-// TestTypes checks type errors, which have the messages of the API server.
 func TestTypes(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ rules, rest, want string }{
@@ -220,8 +219,6 @@ func TestTypes(t *testing.T) {
 	}
 }
 
-// TestHarmlessTypes checks type errors in parts that are not evaluated for a kind, and others that have
-// no effect.
 func TestHarmlessTypes(t *testing.T) {
 	t.Parallel()
 	const (
@@ -281,7 +278,6 @@ func TestHarmlessTypes(t *testing.T) {
 	}
 }
 
-// TestDividedKinds checks the hints about fields that only some of the matched kinds or versions have.
 func TestDividedKinds(t *testing.T) {
 	t.Parallel()
 	other := strings.NewReplacer("name: v1\n", "name: v1beta1\n", "storage: true", "storage: false", "note:", "text:").Replace(widgets[strings.Index(widgets, "  - name: v1"):])
@@ -353,7 +349,6 @@ func TestEstimates(t *testing.T) {
 	}
 }
 
-// TestVariants checks that documents with the same name are vetted independently.
 func TestVariants(t *testing.T) {
 	t.Parallel()
 	text := policyOf("CREATE example.com widgets", expressions("object.spec.size > 1"))

@@ -21,7 +21,6 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis/requests"
 )
 
-// claimFields holds the alternatives for each field of generated CRDs.
 var claimFields = map[string][]string{
 	"a": {"type: string", "type: string, default: x", "type: string, nullable: true", "type: string, enum: [x, w]", "x-kubernetes-int-or-string: true", "type: string, format: date-time"},
 	"c": {"type: integer", "type: integer, default: 1", "type: number", "type: integer, minimum: 1", "type: integer, nullable: true"},
@@ -33,7 +32,7 @@ var claimFields = map[string][]string{
 	},
 }
 
-// claimConditions are the expressions of generated policies. $ is object or oldObject.
+// In claimConditions, $ is object or oldObject.
 var claimConditions = []string{
 	"has($.spec.a)", "!has($.spec.a) || $.spec.a != 'x'", "$.spec.a == 'w'", "!has($.spec.c) || $.spec.c < 3", "$.spec.c > 0", "$.spec.?c.orValue(2) % 2 == 0", "!has($.spec.o) || has($.spec.o.p)", "$.spec.o.p == 'x'",
 	"has($.spec.o) && has($.spec.o.q) && $.spec.o.q > 0", "!has($.spec.l) || size($.spec.l) < 2", "$.spec.l.all(s, s == 'x')", "!has($.spec.l) || $.spec.l.exists(object, object == 'x')", "$.spec.l[0] != 'w'", "!has($.spec.b) || $.spec.b",
@@ -44,7 +43,6 @@ var claimConditions = []string{
 	"cel.bind(v, $.spec.?c.orValue(1), v > 0)", "$.kind == 'Thing' && has($.spec.a)", "$.kind != 'Thing' || $.spec.c > 1", "$.kind == 'Thing' || $.spec.zz > 1", "!has($.spec.o) || $.spec.o.all(k, $.spec.o[k] != 'w')", "!has($.spec.a) || variables.self == $.spec.a",
 }
 
-// claimVariables are the variables of generated policies, which are used by name.
 var claimVariables = map[string][]string{
 	"v":      {"object.spec.a", "has(object.spec.a) ? object.spec.a : 'x'", "object == null ? oldObject.spec.a : 'w'", "'x'"},
 	"w":      {"has(object.spec.c)", "request.operation == 'DELETE'", "object.spec.b", "oldObject == null"},
@@ -52,14 +50,12 @@ var claimVariables = map[string][]string{
 	"self":   {"object.spec.?a.orValue('x')", "object.spec.a"},
 }
 
-// claimValues are the values of fields of random objects.
 var claimValues = map[string][]any{
 	"a": {"", "x", "w", "z", "2020-01-01T00:00:00Z", nil, int64(1)}, "c": {int64(0), int64(1), int64(2), int64(3), 1.5, nil}, "b": {true, false},
 	"l": {[]any{}, []any{"x"}, []any{"x", "w"}, []any{"w", "x", "z"}, []any{int64(1)}}, "zz": {int64(1)},
 	"o": {map[string]any{}, map[string]any{"p": "x"}, map[string]any{"q": int64(1)}, map[string]any{"p": "w", "q": int64(0)}, map[string]any{"r": "w"}},
 }
 
-// A claimScene is a CRD with two versions of a policy.
 type claimScene struct {
 	crd      *apiextensionsv1.CustomResourceDefinition
 	engine   *engine.Engine
@@ -169,7 +165,7 @@ spec: {policyName: p, validationActions: [Deny]}
 	return docs, nil
 }
 
-// object returns a random object that the CRD accepts, as it is persisted, or nil.
+// object returns an object as it is persisted, or nil if the CRD rejects it.
 func (s *claimScene) object(t *testing.T, rng *rand.Rand) map[string]any {
 	spec := map[string]any{}
 	for _, name := range []string{"a", "b", "c", "l", "o", "zz"} {
@@ -227,9 +223,7 @@ func (s *claimScene) String() string {
 	return string(data)
 }
 
-// TestClaims checks what find and vet claim about random policies against random requests: that a validation never
-// fails, that a request is denied by one policy and accepted by another, that a type warning has no effect, that a
-// variable is unused, that a policy fails for an operation, and the largest cost.
+// TestClaims checks what find and vet claim about random policies against random requests.
 func TestClaims(t *testing.T) {
 	t.Parallel()
 	pairs, tries := 50, 400
@@ -292,7 +286,6 @@ type policyClaims struct {
 	failed   map[policy.Operation]bool
 }
 
-// find collects the proofs of NeverFails.
 func (c *policyClaims) find(t *testing.T) int {
 	c.never, c.seen, c.failed = map[int]bool{}, map[policy.Operation]int{}, map[policy.Operation]bool{}
 	for _, v := range c.finders[1].Validations() {
@@ -307,7 +300,6 @@ func (c *policyClaims) find(t *testing.T) int {
 	return len(c.never)
 }
 
-// against checks the requests that FindAgainst finds, and collects the proofs of DeniedByBoth.
 func (c *policyClaims) against(t *testing.T) (found int) {
 	for i := range 2 {
 		c.both[i] = map[int]bool{}
@@ -346,7 +338,6 @@ func (c *policyClaims) evaluate(t *testing.T, set *policy.Set, req *policy.Reque
 
 var undefinedField = regexp.MustCompile(`undefined field '([^']*)'`)
 
-// vet collects the claims of package policyvet.
 func (c *policyClaims) vet(t *testing.T) int {
 	schemas, err := policyvet.NewSchemas("", []*apiextensionsv1.CustomResourceDefinition{c.scene.crd})
 	if err != nil {
@@ -391,7 +382,6 @@ func (c *policyClaims) vet(t *testing.T) int {
 	return len(c.harmless)
 }
 
-// withoutVariables returns the second policy without the variables at some paths.
 func (c *policyClaims) withoutVariables(t *testing.T, paths map[string]bool) *policy.Set {
 	data, err := json.Marshal(c.scene.policies[1])
 	if err != nil {
@@ -455,7 +445,6 @@ func (c *policyClaims) check(t *testing.T, req *policy.Request) {
 	}
 }
 
-// failures checks that a policy fails for an operation for which this is reported.
 func (c *policyClaims) failures(t *testing.T) {
 	for operation, message := range c.fails {
 		if c.seen[operation] > 20 && !c.failed[operation] {

@@ -42,7 +42,6 @@ spec:
               ports: {type: array, maxItems: 5, items: {type: object, properties: {port: {type: integer}, name: {type: string, maxLength: 10}}}}
 `
 
-// policyText returns a policy, for the given operations and further fields of spec, with a binding and a ConfigMap.
 func policyText(operations, expression, fields string) string {
 	return fmt.Sprintf(`
 apiVersion: admissionregistration.k8s.io/v1
@@ -164,7 +163,6 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// TestFindNamespace checks that requests are in a namespace that the policy matches.
 func TestFindNamespace(t *testing.T) {
 	t.Parallel()
 	const other = "---\n{apiVersion: v1, kind: Namespace, metadata: {name: shop, labels: {tier: web}}}\n"
@@ -192,7 +190,6 @@ func TestFindNamespace(t *testing.T) {
 	}
 }
 
-// TestFindAgainst compares policies that differ in conditions, selectors, or the validation, in both directions.
 func TestFindAgainst(t *testing.T) {
 	t.Parallel()
 	condition := func(expression string) string {
@@ -269,7 +266,6 @@ func TestDeniedByBothIgnoring(t *testing.T) {
 	}
 }
 
-// TestFindNothing checks policies that do not match the resource, and questions that do not exist.
 func TestFindNothing(t *testing.T) {
 	t.Parallel()
 	f := finder(t, strings.ReplaceAll(policyText(`[CREATE]`, "true", ""), "[things]", "[others]"), 0)
@@ -281,7 +277,6 @@ func TestFindNothing(t *testing.T) {
 	}
 }
 
-// TestFindHostile checks that a search with hostile expressions ends after its steps.
 func TestFindHostile(t *testing.T) {
 	t.Parallel()
 	var variables []string
@@ -302,7 +297,6 @@ func TestFindHostile(t *testing.T) {
 	}
 }
 
-// mutationText returns a mutating policy with a binding.
 func mutationText(operations, mutation string) string {
 	return fmt.Sprintf(`
 apiVersion: admissionregistration.k8s.io/v1
@@ -365,7 +359,6 @@ func TestFindMutation(t *testing.T) {
 	}
 }
 
-// TestFindQuantity checks that values near the literals of a policy are tried.
 func TestFindQuantity(t *testing.T) {
 	t.Parallel()
 	for _, expression := range []string{
@@ -379,7 +372,6 @@ func TestFindQuantity(t *testing.T) {
 	}
 }
 
-// TestFindWork checks that a question ends if the budget of the run is used up.
 func TestFindWork(t *testing.T) {
 	t.Parallel()
 	text := policyText("[CREATE]", "object.metadata.name != 'x' || lists.range(1000).all(i, i >= 0)", "")

@@ -10,7 +10,6 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis/requests"
 )
 
-// TestMissingObjects checks the examples of params objects and Namespaces.
 func TestMissingObjects(t *testing.T) {
 	t.Parallel()
 	const policy = `{kind: ValidatingAdmissionPolicy, metadata: {name: p}, spec: {paramKind: {apiVersion: v1, kind: ConfigMap}, validations: [{expression: "%s"}]}}`
