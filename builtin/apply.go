@@ -71,7 +71,6 @@ func (w *write) served() (map[string]any, error) {
 	return engine.Decode(data)
 }
 
-// unchanged returns the result of an apply that sends nothing.
 func (w *write) unchanged() (*engine.Result, error) {
 	live, err := w.served()
 	if err != nil {

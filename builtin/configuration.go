@@ -22,7 +22,6 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// configurationGroup is the group of the files that kube-apiserver reads.
 const configurationGroup = "apiserver.config.k8s.io"
 
 // IsConfiguration reports whether an object is a file that kube-apiserver reads and that can contain CEL: an

@@ -22,10 +22,9 @@ import (
 
 // An endpoint implements the URL of a resource or subresource in one version.
 type endpoint struct {
-	storage  rest.Storage
-	scope    handlers.RequestScope
-	warnings []string
-	// fieldManager returns the field manager of server-side apply.
+	storage      rest.Storage
+	scope        handlers.RequestScope
+	warnings     []string
 	fieldManager func() (*managedfields.FieldManager, error)
 }
 

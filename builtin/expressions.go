@@ -82,7 +82,6 @@ func Evaluate(ctx context.Context, document, input map[string]any) (all []Evalua
 	return all, cmp.Or(err, ctx.Err())
 }
 
-// evaluateIn evaluates the expressions in v, which is at path.
 func evaluateIn(v any, path string, value func(expression string) (any, error)) (all []Evaluation) {
 	switch v := v.(type) {
 	case []any:

@@ -22,7 +22,6 @@ import (
 //go:embed fields.txt
 var fieldTexts string
 
-// newerFields maps types to their fields with the first minors that have them.
 var newerFields = sync.OnceValue(func() map[string]map[string]int {
 	all := map[string]map[string]int{}
 	for line := range strings.Lines(fieldTexts) {

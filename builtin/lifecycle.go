@@ -62,7 +62,6 @@ func Absent(kind schema.GroupVersionKind, minor int) *Absence {
 	return a
 }
 
-// named returns the built-in kinds of a name, sorted by group and version.
 func named(kind string) (kinds []schema.GroupVersionKind) {
 	for _, r := range Resources() {
 		if r.Kind == kind {

@@ -53,7 +53,7 @@ type Request struct {
 	// KubeMinor, if not 0, is the minor version of Kubernetes whose fields the object can have.
 	// Later fields are unknown. Everything else follows the linked release.
 	KubeMinor int
-	// NoObject leaves Object of the result nil, which saves time.
+	// NoObject permits that the result has no Object, which saves time.
 	NoObject bool
 	// Apply describes how Object is written; the zero value replaces OldObject. For subresources, it must be zero.
 	Apply apply.Write
@@ -127,7 +127,6 @@ func kindOfObject(objects ...map[string]any) schema.GroupVersionKind {
 	return schema.GroupVersionKind{}
 }
 
-// A write is a Request on its way through the handlers of the API server.
 type write struct {
 	Request
 	ctx    context.Context

@@ -164,7 +164,6 @@ func encodedAny(v any) string {
 	return string(data)
 }
 
-// generic returns mutants of metadata and of the encoding, which all kinds have.
 func generic(object map[string]any) (all []mutant) {
 	add := func(title string, r route, value any) { all = append(all, newMutant(title, with(object, r, value))) }
 	meta := func(title, field string, value any) { add(title, route{"metadata", field}, value) }

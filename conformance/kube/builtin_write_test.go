@@ -216,7 +216,7 @@ var (
 	somePort   = regexp.MustCompile(`Duplicate value: 3[0-9]{4}\b`)
 )
 
-// settled returns a response of the server in which the values that it draws at random are those of builtin.Validate.
+// settled replaces random values in a response of the server by the constants of builtin.Validate.
 func (w *builtinWrite) settled(text []byte, failed bool) []byte {
 	sent, _ := engine.Decode(w.raw)
 	if prefix := str(sent, "metadata", "generateName"); prefix != "" && str(sent, "metadata", "name") == "" {

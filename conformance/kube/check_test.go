@@ -37,7 +37,6 @@ func (c *checked) difference(e *exchange.Exchange) string {
 	return exchange.Difference(&e.Request, want, &c.Prediction)
 }
 
-// report is what check prints.
 type report struct {
 	Objects []struct {
 		Verdict, Problem string

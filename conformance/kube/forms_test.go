@@ -13,7 +13,6 @@ import (
 	"github.com/celadon-cel/celadon/internal/testing/level"
 )
 
-// A former makes scenes of generated policies and webhooks, and requests of all forms.
 type former struct {
 	*mutator
 	s      *stage

@@ -15,7 +15,6 @@ import (
 	"github.com/celadon-cel/celadon/internal/testing/exchange"
 )
 
-// hooks is a webhook that permits all requests and records their calls.
 type hooks struct {
 	url, authority string
 	mu             sync.Mutex

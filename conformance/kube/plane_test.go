@@ -190,7 +190,6 @@ func (p *plane) send(method, path, body string) (*http.Response, error) {
 // asTable is the end of paths that are requested as tables.
 const asTable = "?includeObject=None"
 
-// kubectl runs kubectl as the administrator, with celadon as a plugin.
 func (p *plane) kubectl(stdin string, args ...string) (out string, code int) {
 	p.t.Helper()
 	return p.command(stdin, binary("kubectl"), args...)

@@ -30,7 +30,6 @@ func (g *generator) path() string {
 		".metadata.labels", ".metadata.labels['a']", ".metadata.annotations.k", ".spec.names[0]", ".spec.ports[1].port", ".spec.?size.orValue(3)", ".?spec.names", "['spec']['name']", ".missing", ".spec.missing.deeper")
 }
 
-// selection returns a path that can be tested for presence.
 func (g *generator) selection() string {
 	return pick(g, "object.spec", "object.spec.names", "object.spec.nothing", "oldObject.spec.size", "object.metadata.labels.a", "request.namespace", "request.name", "request.subResource", "request.userInfo.uid",
 		"namespaceObject.metadata.labels", "object.spec.ports[0].name", "object.missing.deeper", "request.options.fieldManager", "namespaceObject.metadata.deletionTimestamp")

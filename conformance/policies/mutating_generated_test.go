@@ -35,8 +35,8 @@ func mutatingDifference(u *MutatingUpstream, set *policy.Set, req *policy.Reques
 	return text, res
 }
 
-// normalize removes from messages what depends on chance in the server: the order of errors in an object, and
-// which of its errors are found before an undeclared field.
+// normalize removes random parts of the server's messages: the order of errors in an object, and which errors are
+// found before an undeclared field.
 func (a *MutatingAnswer) normalize() {
 	if a.Failure == nil {
 		return

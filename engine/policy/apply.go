@@ -18,7 +18,7 @@ import (
 	"github.com/celadon-cel/celadon/internal/minors"
 )
 
-// duplicatesAllowed are the versions that accept objects with several items of a list that have the same key.
+// duplicatesAllowed are the versions that accept objects in which items of a list have the same key.
 var duplicatesAllowed = minors.Since(35) // k8s.io/apiserver 0.35, plugin/policy/mutating/patch/smd.go
 
 // maxKeyed limits the items of a list that is merged by key, because merging can take quadratic time.
@@ -106,7 +106,6 @@ func (m *MergeSchema) merge(
 	return out, nil
 }
 
-// maxUnknown is the number of unknown fields that the server's decoder reports.
 const maxUnknown = 100 // sigs.k8s.io/json, kubernetes_patch.go
 
 // checkFields returns the server's error for undeclared fields if m is strict. m may be nil.
@@ -127,7 +126,6 @@ type mergeWalk struct {
 	// atomic holds the paths of lists and maps in the patch that would be replaced as a whole.
 	atomic  []string
 	unknown []string
-	// tooLong is the path of a list that has too many items to merge by key, or "".
 	tooLong string
 	work    uint64 // of merging
 }

@@ -33,7 +33,6 @@ var partNames = [partCount]string{
 	partMutation: PartMutation,
 }
 
-// A source is an expression in a document. index is its index in the list of its part.
 type source struct {
 	part       part
 	index      int
@@ -139,21 +138,19 @@ func bodyOf(document map[string]any) (b body, err error) {
 	return b, err
 }
 
-// An expression is a compiled expression. A nil expression is absent.
+// A nil *expression is absent.
 type expression struct {
 	source
-	program *eval.Program // nil if failure is set
-	// failure is the server's error for an invalid expression, or "".
-	failure string
-	checked *cel.Ast // nil if it is invalid, or in a trimmed program
-	// observer may be nil.
+	program  *eval.Program // nil if failure is set
+	failure  string
+	checked  *cel.Ast // nil if it is invalid, or in a trimmed program
 	observer ExpressionObserver
 }
 
 // An expressionReport is called for an invalid expression. offset is in code points, or 0 if it is not known.
 type expressionReport func(path, detail string, offset int)
 
-// A compiler compiles the expressions of a program. Users of a compiled program lock it.
+// Users of a compiled program lock its compiler.
 type compiler struct {
 	sync.Mutex
 	settings  settings
@@ -170,10 +167,9 @@ func newCompiler(s settings) (*compiler, error) {
 	return &compiler{settings: s, scope: scope, planner: eval.NewPlanner(scope.Env()).ForVersion(s.version)}, nil
 }
 
-// A program holds the compiled expressions of a policy or webhook.
 type program struct {
 	roots []celenv.Root
-	uses  [rootCount]bool // the roots that an expression uses
+	uses  [rootCount]bool // roots to bind
 	// readsNamespace is set if an expression reads more of namespaceObject than metadata.name.
 	readsNamespace bool
 	// parts[partMessage] has an item for each validation, which is nil without messageExpression.

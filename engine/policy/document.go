@@ -181,7 +181,6 @@ func decode(doc map[string]any, out any) error {
 	return nil
 }
 
-// pathOf returns the path of the field that an error of decode is about, or "".
 func pathOf(err error) string {
 	var at strictjson.FieldError
 	if !errors.As(err, &at) {

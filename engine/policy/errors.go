@@ -64,7 +64,7 @@ func (e *InternalError) Error() string {
 	return text + e.Reason
 }
 
-// recovered is deferred: it turns a panic into an error and clears out. at points to the name of the policy.
+// recovered is deferred: it turns a panic into an error and clears out.
 func recovered[T any](at *string, out *T, err *error) {
 	if p := recover(); p != nil {
 		var none T

@@ -28,7 +28,6 @@ type ExpressionError struct{ Detail string }
 
 func (e *ExpressionError) Error() string { return e.Detail }
 
-// maxOutcome limits the size of a value in bytes.
 const maxOutcome = 16 << 20
 
 // Eval evaluates an expression of any type as if it were in a ValidatingAdmissionPolicy: with its variables,
@@ -89,8 +88,8 @@ func (r *run) outcome(x *expression, typeName, unknown string) *Outcome {
 	return out
 }
 
-// firstParams returns the first params object of the bindings of a policy, or nil. unknown is then a reason why the
-// params of a binding are not available, or "".
+// firstParams returns nil if there are no params. unknown is then a reason why the params of a binding are not
+// available, or "".
 func (s *Set) firstParams(p *compiledPolicy, req *Request) (params map[string]any, unknown string) {
 	for _, b := range p.bindings {
 		found, failure, undecided := s.paramsOf(p, b, req)

@@ -38,7 +38,7 @@ func (s *Set) Evaluate(ctx context.Context, req Request) (res *Result, err error
 	return res, nil
 }
 
-// An evaluation evaluates all policies for a request. It is reused unless it fails.
+// An evaluation is reused unless it fails.
 type evaluation struct {
 	situation
 	response

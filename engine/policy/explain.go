@@ -116,7 +116,6 @@ func (c *valueCollector) visitReads(list ...ast.Expr) {
 	}
 }
 
-// selects reports whether e is a root or a selection from one.
 func (c *valueCollector) selects(e ast.Expr) bool {
 	switch e.Kind() {
 	case ast.IdentKind:

@@ -12,7 +12,6 @@ import (
 	"github.com/celadon-cel/celadon/internal/text/spell"
 )
 
-// maxNames limits the keys of a map that are compared with a missing key.
 const maxNames = 1000
 
 // hint describes how to avoid the error of a part, or returns "". e may be nil.

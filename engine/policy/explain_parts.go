@@ -28,7 +28,6 @@ const (
 	maxElementRoots = 8
 )
 
-// withElements returns the program with further roots for variables of macros in x.
 func (p *program) withElements(x *expression) *program {
 	known := map[string]bool{}
 	for _, r := range p.roots {
@@ -109,7 +108,6 @@ func (c *valueCollector) expression(of *expression) {
 	c.visit(root)
 }
 
-// visit adds the values of the parts of e, and the call or selection that fails.
 func (c *valueCollector) visit(e ast.Expr) {
 	problems := c.problems
 	if c.selects(e) {
@@ -216,7 +214,6 @@ func (c *valueCollector) call(e ast.Expr) bool {
 	return false
 }
 
-// isComputed reports whether e is a call or macro that reads something.
 func isComputed(e ast.Expr) (reads bool) {
 	if e.Kind() != ast.CallKind && e.Kind() != ast.ComprehensionKind {
 		return false

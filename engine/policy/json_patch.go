@@ -197,7 +197,7 @@ func rawText(text string) *json.RawMessage {
 	return &raw
 }
 
-// patchValue returns the value of an operation. Like the server, it converts numbers to doubles.
+// patchValue converts numbers to doubles, like the server.
 func patchValue(v ref.Val) (*json.RawMessage, error) {
 	if object, ok := v.(*celenv.ObjectValue); ok {
 		if err := object.CheckTypes(); err != nil {
@@ -229,7 +229,7 @@ var (
 // nodeBytes is the size of a value without its strings.
 const nodeBytes = 16
 
-// copy returns a deep copy of an object. The error is an *undecidedError.
+// copy returns a deep copy. The error is an *undecidedError.
 func (r *run) copy(object map[string]any) (map[string]any, error) {
 	left := maxMutated
 	if err := measure(object, maxDepth, &left); err != nil {

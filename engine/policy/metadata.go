@@ -10,18 +10,17 @@ const (
 	// metadata.generateName. maxGenerated is the maximum length of the name before it.
 	generatedSuffix = "00000"
 	maxGenerated    = 63 - len(generatedSuffix)
-	// newUID represents the UID of a new object.
-	newUID = "00000000-0000-0000-0000-000000000000"
+	newUID          = "00000000-0000-0000-0000-000000000000"
 )
 
 // SetServerFields sets metadata that the server sets before it evaluates policies and that a client cannot know. now
 // is the time of the request.
 //
-// A new object gets a UID of zeros, a creationTimestamp, and managedFields, and a name if it has only a generateName.
-// For an object that is created by a subresource other than token, SetServerFields does the same as
-// SetReceivedFields. An update of an object or its status gets the metadata of the old object that clients cannot
-// change. The deletion of a Pod gets its grace period. generation and status are not set, because they depend on the
-// kind. SetServerFields replaces Object and Options instead of modifying them.
+// A new object gets a creationTimestamp and managedFields, a UID of zeros unless a TokenRequest has a UID, and a name
+// if it has only a generateName. For an object that is created by a subresource other than token, SetServerFields
+// does the same as SetReceivedFields. An update of an object or its status gets the metadata of the old object that
+// clients cannot change. The deletion of a Pod gets its grace period. generation and status are not set, because they
+// depend on the kind. SetServerFields replaces Object and Options instead of modifying them.
 func (req *Request) SetServerFields(now time.Time) {
 	switch {
 	case req.Operation == OperationDelete:
@@ -95,7 +94,6 @@ func (req *Request) setNewMetadata(now time.Time) {
 	meta["managedFields"] = managedBy(textOf(req.Object, "apiVersion"), now)
 }
 
-// keptMetadata lists the metadata that clients cannot change.
 var keptMetadata = []string{"uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds"}
 
 func (req *Request) keepMetadata() {

@@ -36,7 +36,6 @@ type mutatingBindingDocument struct {
 	Spec bindingBase `json:"spec"`
 }
 
-// mutatingSince maps each API version of mutating policies to the first Kubernetes minor that has it.
 var mutatingSince = map[string]int{"v1alpha1": 32, "v1beta1": 34, "v1": 36}
 
 // supportsMutating adds an error if it returns false.

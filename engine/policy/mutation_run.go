@@ -244,7 +244,7 @@ type MutationEvaluation struct {
 	Params string
 	// Reinvoked is set in the second pass, in which policies run again after a mutation.
 	Reinvoked bool
-	// Excluded and Condition are as in Evaluation. If matchConditions fail, Condition is the name of the first that fails.
+	// Excluded and Condition are as in Evaluation. If Failure is about matchConditions, Condition is the first that fails.
 	Excluded  bool
 	Condition string
 	// MatchCost is the cost of matchConditions in CEL cost units, and Cost the cost of all mutations.
@@ -254,9 +254,9 @@ type MutationEvaluation struct {
 	Mutations []MutationOutcome
 	// Changed is set if the mutations changed the object.
 	Changed bool
-	// Failure is the server's error if the policy or binding cannot be used, or if matchConditions fail.
+	// Failure is the server's error about the policy, the binding, or matchConditions, or "".
 	Failure string
-	// Ignored is set if failurePolicy is Ignore, so failures have no effect.
+	// Ignored is set if failurePolicy is Ignore.
 	Ignored bool
 
 	failing *failing

@@ -26,7 +26,6 @@ func compareParams(a, b paramsObject) int {
 	return cmp.Or(strings.Compare(a.namespace, b.namespace), strings.Compare(a.name, b.name))
 }
 
-// defaultNamespace is the namespace of namespaced objects without metadata.namespace.
 const defaultNamespace = "default"
 
 type compiledRef struct {
@@ -118,7 +117,6 @@ func joinParams(list, added []paramsObject) []paramsObject {
 	return all
 }
 
-// clusterKinds are the kinds of the core group that are not namespaced.
 var clusterKinds = map[string]bool{"Namespace": true, "Node": true, "PersistentVolume": true, "ComponentStatus": true}
 
 // isNamespaced guesses the scope of a kind that neither a CRD nor Config.Namespaced defines.

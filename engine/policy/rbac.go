@@ -80,7 +80,6 @@ func (r *rbac) add(h header, doc map[string]any) error {
 	return nil
 }
 
-// authorizer resolves aggregated roles, and returns the function that decides accesses.
 func (r *rbac) authorizer() func(Access) Authorization {
 	if len(r.roles) == 0 && len(r.bindings) == 0 {
 		return administers

@@ -37,8 +37,7 @@ const (
 
 var errWork = &undecidedError{"the policies exceed the work limit of a request"}
 
-// A run evaluates the expressions of one program for a request. It is reused, so that most
-// evaluations allocate little memory.
+// A run evaluates the expressions of one program. It is reused to save memory.
 type run struct {
 	program    *program
 	activation *eval.Activation
@@ -53,8 +52,7 @@ type run struct {
 	// evaluated.
 	depth        int
 	variableCost int64
-	// undecided is the reason why the result is unknown, or "".
-	undecided string
+	undecided    string
 	// doubt is the reason why the result of the last expression is not known, or "". firstDoubt is the first such
 	// reason, and doubts is the number of such expressions. noNamespace is the reason why namespaceObject is not
 	// known; its value is then an error.

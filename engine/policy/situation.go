@@ -85,7 +85,6 @@ func (s *situation) paramsOf(p *compiledPolicy, b *compiledBinding) (list []map[
 	return list, failure
 }
 
-// begin starts a run and binds the roots that matchConditions and other expressions share.
 func (s *situation) begin(r *run, to *converted, params map[string]any) {
 	r.start(s.ctx, s.workLeft)
 	r.authority.decide = s.set.settings.Authorize
@@ -203,7 +202,6 @@ func (s *situation) needsNamespace() bool {
 	return s.req.Namespace != "" && s.req.Kind != schema.GroupVersionKind{Version: "v1", Kind: "Namespace"}
 }
 
-// namespaceMetadata lists the metadata of namespaceObject in validations.
 var namespaceMetadata = []string{
 	"name", "generateName", "namespace", "uid", "resourceVersion", "generation", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds",
 	"labels", "annotations", "finalizers",

@@ -106,8 +106,7 @@ func (r *run) validations(p *compiledPolicy, e *Evaluation, s *settings, actions
 	return left, ""
 }
 
-// setMessages sets the messages of validations that are not true, and drops decisions whose message is not known. It reports
-// whether all are known.
+// setMessages also drops decisions whose message is not known, and reports whether all messages are known.
 func (e *Evaluation) setMessages(results []result) (known bool) {
 	n := len(e.Decisions)
 	e.Decisions = slices.DeleteFunc(e.Decisions, func(d Decision) bool { return !d.Failed && results[d.Validation].isDoubtful })
@@ -125,7 +124,7 @@ func (e *Evaluation) setMessages(results []result) (known bool) {
 	return len(e.Decisions) == n
 }
 
-// auditAnnotations evaluates the audit annotations, with a budget of their own.
+// auditAnnotations uses a budget of its own.
 func (r *run) auditAnnotations(p *compiledPolicy, e *Evaluation, budget int64) (all []annotation, failure string) {
 	results, remaining, failure := r.group(r.program.parts[partAnnotation], budget)
 	if failure != "" {

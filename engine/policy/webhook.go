@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// A webhookConfiguration has typed fields only for those that matching reads.
+// In a webhookConfiguration, fields that matching does not use have the type any.
 type webhookConfiguration struct {
 	Webhooks []struct {
 		Name                    string           `json:"name"`

@@ -60,7 +60,6 @@ type definition struct {
 	IntOrString   bool                   `json:"intOrString,omitempty"`
 }
 
-// A document is an OpenAPI document of one group and version.
 type document struct {
 	Components struct {
 		Schemas map[string]*openSchema `json:"schemas"`

@@ -116,7 +116,6 @@ type expression struct {
 	uses map[string]bool
 }
 
-// A subject is a policy or a webhook.
 type subject struct {
 	document   map[string]any
 	kind, name string

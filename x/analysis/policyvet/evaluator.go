@@ -273,7 +273,6 @@ func (n *evaluator) in(item, list ast.Expr) result {
 	return out
 }
 
-// and evaluates the conjunction of f(left) and f(right).
 func (n *evaluator) and(left, right ast.Expr, f func(result) result) result {
 	start := len(n.visited)
 	a := f(n.eval(left))

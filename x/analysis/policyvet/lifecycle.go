@@ -50,7 +50,6 @@ func (l *linter) removedVersions(path string, rules []rule, add reporter) {
 	}
 }
 
-// removedVersion returns why the versions of a rule match nothing, or "".
 func (l *linter) removedVersion(r *rule) (problem string) {
 	for _, item := range r.Resources {
 		resource, _ := split(item)

@@ -67,7 +67,7 @@ type linter struct {
 }
 
 type family struct {
-	// policies holds the names of policies, and bindings the bindings by the name of their policy.
+	// bindings holds the bindings by the name of their policy.
 	policies map[string]bool
 	bindings map[string][]*bindingDocument
 }
@@ -94,7 +94,6 @@ func (l *linter) add(document map[string]any) {
 // A reporter adds a lint. at has only its location.
 type reporter func(lint string, at Lint, message string)
 
-// at returns the location of a part of x, or of x as a whole if part is nil.
 func (x *expression) at(part ast.Expr) Lint {
 	at := Lint{Path: x.Path, Expression: x.Source}
 	if part != nil {
@@ -240,10 +239,8 @@ func (l *linter) subresourceObjects(s *subject, add reporter) {
 	}
 }
 
-// metadata is the path of the field that objects of connections lack.
 const metadata = objectName + ".metadata"
 
-// connection returns an evaluator for requests to a connection that the rules name, or nil.
 func (l *linter) connection(s *subject) *evaluator {
 	for i := range s.match.ResourceRules {
 		r := &s.match.ResourceRules[i]
@@ -289,7 +286,6 @@ func isTextExpression(source string, schemas *Schemas) bool {
 	return err == nil && composes(parsed.NativeRep().Expr())
 }
 
-// composes reports whether an expression composes a string from literals and other values.
 func composes(e ast.Expr) bool {
 	if e.Kind() != ast.CallKind {
 		return false

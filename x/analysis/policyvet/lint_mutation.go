@@ -23,7 +23,6 @@ import (
 // duplicatesFail are the versions that cannot merge a patch with an object that has several items with the same key.
 var duplicatesFail = minors.Until(35) // k8s.io/apiserver 0.35, plugin/policy/mutating/patch/smd.go
 
-// mutations reports ApplyConfigurations that cannot be merged, and JSONPatches that fail if a parent is absent.
 func (l *linter) mutations(s *subject, add reporter) {
 	if s.kind != mutatingKind {
 		return
@@ -58,7 +57,7 @@ type mutationLint struct {
 	effect string
 }
 
-// literals reports a field of a message literal that cannot be merged, if it finds one.
+// literals reports a field of a message literal that cannot be merged.
 func (m *mutationLint) literals(add reporter) (found bool) {
 	visit(m.x.tree, func(e ast.Expr) {
 		if found || e.Kind() != ast.StructKind {
@@ -111,7 +110,6 @@ func (m *mutationLint) patch(at string, node *structuralschema.Structural, value
 	return fmt.Sprintf("use the JSONPatch [JSONPatch{op: 'add', path: '%s', value: %s}]", strings.ReplaceAll(at, ".", "/"), source)
 }
 
-// missingParent reports a JSONPatch that adds to a list or object which may be absent, if it finds one.
 func (m *mutationLint) missingParent(tested map[string]bool, add reporter) (found bool) {
 	visit(m.x.tree, func(e ast.Expr) {
 		if found || e.Kind() != ast.StructKind || e.AsStruct().TypeName() != "JSONPatch" {
@@ -208,7 +206,6 @@ func literalKey(e ast.Expr, keys []string) (key string, ok bool) {
 	return key, true
 }
 
-// podPaths are the paths of the spec of Pods in kinds that have one.
 var podPaths = []string{".spec", ".spec.template.spec", ".spec.jobTemplate.spec.template.spec"}
 
 // podDuplicates adds a lint if the version cannot merge the patch with Pods that have two variables of the same name,
@@ -235,7 +232,6 @@ var quantityText = lazy.New(`^[0-9]+(\.[0-9]+)?(m|k|M|G|T|P|E|Ki|Mi|Gi|Ti|Pi|Ei)
 // maxQuantity limits the length of such a quantity, because its text is untrusted.
 const maxQuantity = 32
 
-// orders has the operators that order their operands, with their form for quantities.
 var orders = map[string]struct {
 	symbol string
 	holds  func(compared int) bool

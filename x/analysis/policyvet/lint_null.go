@@ -9,7 +9,6 @@ import (
 	"github.com/celadon-cel/celadon/internal/text/phrase"
 )
 
-// A nullCase is an operation with the root that is null in its requests.
 type nullCase struct{ operation, null, other string }
 
 var nullCases = []nullCase{{"DELETE", objectName, oldObjectName}, {"CREATE", oldObjectName, objectName}}
@@ -43,11 +42,10 @@ func (l *linter) nullObject(s *subject, bindings []*bindingDocument, add reporte
 	}
 }
 
-// maxFacts limits the resources for which the expressions of a policy are evaluated.
 const maxFacts = 32
 
-// facts returns what is known about requests with an operation: for each resource that a rule names,
-// strings by path. If a rule matches all resources or there are too many, only the operation is known.
+// facts returns known strings by path, for each resource that a rule names. If a rule matches all resources or there
+// are too many, only the operation is known.
 func (l *linter) facts(m *matchResources, c nullCase) (list []map[string]string) {
 	seen := map[string]bool{}
 	for i := range m.ResourceRules {
@@ -146,7 +144,6 @@ func (r *rule) covers(other *rule, operation string) bool {
 		(within(other.Resources, r.Resources) || slices.Contains(r.Resources, "*/*"))
 }
 
-// within reports whether a list of a rule matches only items that another list matches.
 func within(list, other []string) bool {
 	return slices.Contains(other, all) || !slices.ContainsFunc(list, func(item string) bool { return !slices.Contains(other, item) })
 }
@@ -168,7 +165,6 @@ func (m *matchResources) matchesResource(operation, group, resource, subresource
 	})
 }
 
-// bindingsExclude reports whether the bindings of a policy exclude an operation on whole objects.
 func bindingsExclude(bindings []*bindingDocument, operation string) bool {
 	return len(bindings) > 0 && !slices.ContainsFunc(bindings, func(b *bindingDocument) bool {
 		m := b.Spec.MatchResources

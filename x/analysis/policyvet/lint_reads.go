@@ -32,7 +32,6 @@ func below(path, above string) bool {
 	return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
 }
 
-// resources matches the amount of a resource of a container.
 var resources = lazy.New(`^object\.spec\.(c|initC)ontainers\[]\.resources\.(limits|requests)\.`)
 
 // missedSubresources reports fields that a policy checks although requests for a subresource, which it
@@ -67,14 +66,12 @@ func (l *linter) misses(s *subject, k *kind, sub *subresource) bool {
 	})
 }
 
-// names reports whether a rule matches an operation on a kind, and names the resource.
 func (m *matchResources) names(operation string, k *kind) bool {
 	return slices.ContainsFunc(m.ResourceRules, func(r rule) bool {
 		return has(r.Operations, operation) && has(r.APIGroups, k.Group) && slices.Contains(r.Resources, k.resource)
 	})
 }
 
-// unguardedReads reports a read that fails for some objects.
 func (l *linter) unguardedReads(s *subject, add reporter) {
 	name, effect := unguardedRead, "the request is denied with an error instead of the message"
 	if s.ignore {

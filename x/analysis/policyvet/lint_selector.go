@@ -12,7 +12,6 @@ import (
 	"github.com/celadon-cel/celadon/internal/text/spell"
 )
 
-// selectors reports label selectors that no labels match.
 func selectors(path string, m *matchResources, add reporter) {
 	for _, one := range []struct {
 		field    string
@@ -27,7 +26,6 @@ func selectors(path string, m *matchResources, add reporter) {
 	}
 }
 
-// contradiction returns a label whose requirements contradict each other, or "".
 func contradiction(s *metav1.LabelSelector) string {
 	selector, err := metav1.LabelSelectorAsSelector(s)
 	if err != nil {
@@ -52,8 +50,7 @@ func contradiction(s *metav1.LabelSelector) string {
 	return ""
 }
 
-// resources reports resources that do not exist in any of the groups of a rule. Only built-in groups are
-// known completely.
+// resources checks only built-in groups, because only these are known completely.
 func (l *linter) resources(path string, rules []rule, add reporter) {
 	for i := range rules {
 		r := &rules[i]
@@ -71,7 +68,6 @@ func (l *linter) resources(path string, rules []rule, add reporter) {
 // exempt lists the resources for which servers evaluate no policies.
 var exempt = []string{"validatingadmissionpolicies", "validatingadmissionpolicybindings", "mutatingadmissionpolicies", "mutatingadmissionpolicybindings"}
 
-// missing returns why an item of resources matches nothing in the given built-in groups, or "".
 func (s *Schemas) missing(groups []string, item string) string {
 	resource, sub := split(item)
 	switch {

@@ -47,7 +47,6 @@ type reader struct {
 	reads     []read
 }
 
-// read finds the reads of all expressions, each once per expression.
 func (s *subject) read() {
 	s.paths, s.tests = map[node][]string{}, map[node]bool{}
 	r := &reader{subject: s, vars: map[string][]origin{}, variables: map[string][]origin{}, seen: map[read]bool{}}
@@ -115,7 +114,6 @@ func (r *reader) of(e ast.Expr) []origin {
 	return nil
 }
 
-// variable returns the origins of a variable, and records its reads once.
 func (r *reader) variable(name string) []origin {
 	list, ok := r.variables[name]
 	x := r.subject.variables[name]
@@ -261,7 +259,6 @@ func text(e ast.Expr) (string, bool) {
 
 func isRoot(e ast.Expr, name string) bool { return e.Kind() == ast.IdentKind && e.AsIdent() == name }
 
-// usedVariables returns the value of expression.uses.
 func usedVariables(tree ast.Expr) map[string]bool {
 	names, whole := map[string]bool{}, 0
 	visit(tree, func(e ast.Expr) {

@@ -21,7 +21,7 @@ import (
 type Schemas struct {
 	version types.Version
 	env     *cel.Env
-	// byResource holds the kinds by the name of their resource, sorted by group, version, and kind.
+	// byResource holds the kinds by the name of their resource.
 	byResource map[string][]*kind
 	byName     map[schema.GroupVersionKind]*kind
 	// groups holds the groups of built-in resources.
@@ -180,7 +180,6 @@ type matchedKind struct {
 	shown    string
 }
 
-// maxKinds limits the kinds for which a policy is checked.
 const maxKinds = 200
 
 // matched returns the kinds of the resources that m names, in the API server's order. The item "*" in

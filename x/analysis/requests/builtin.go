@@ -313,7 +313,6 @@ type BuiltinKind struct {
 	Subresource *policyrequest.Subresource
 }
 
-// namesKind reports whether a rule names the resource of a kind, or a subresource that takes its objects.
 func namesKind(rule map[string]any, k *builtin.Kind) bool {
 	resources, _ := rule["resources"].([]any)
 	return slices.ContainsFunc(append(ownSubresources(k), ""), func(name string) bool {

@@ -112,20 +112,17 @@ func (d *document) bind(documents []map[string]any) {
 	}
 }
 
-// A form is an operation on a resource or on its subresource.
 type form struct {
 	operation   policy.Operation
 	subresource string
 }
 
-// matches reports whether a rule matches requests of this form for a resource, in its version or any of the given
-// versions.
+// matches also accepts rules for the resource in the given versions.
 func (one form) matches(rule map[string]any, resource schema.GroupVersionResource, versions []string) bool {
 	return has(rule, "operations", string(one.operation)) && has(rule, "apiGroups", resource.Group) &&
 		has(rule, "apiVersions", append(versions, resource.Version)...) && one.among(rule, resource.Resource)
 }
 
-// among reports whether a rule names the resource, or the subresource of the form, also by wildcards.
 func (one form) among(rule map[string]any, resource string) bool {
 	if one.subresource == "" {
 		return has(rule, "resources", resource, "*/*")
@@ -136,7 +133,6 @@ func (one form) among(rule map[string]any, resource string) bool {
 	})
 }
 
-// has reports whether a list of a rule contains any of the items or "*".
 func has(rule map[string]any, field string, items ...string) bool {
 	all, _ := rule[field].([]any)
 	return slices.ContainsFunc(all, func(v any) bool {

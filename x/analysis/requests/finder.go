@@ -32,7 +32,7 @@ type Config struct {
 	// Work is charged for all questions, in the units of policy.Result.Work. If it is nil, the Finder has a meter of
 	// its own, from NewMeter(1).
 	Work *work.Meter
-	// Builtin is the kind if the CRD describes a built-in kind, and decides its objects. It is nil for a CRD.
+	// Builtin validates the objects if the CRD describes a built-in kind. It is nil for other CRDs.
 	Builtin *policyrequest.Builtin
 	// Subresource is the subresource of requests if the CRD describes its objects, or nil.
 	Subresource *policyrequest.Subresource
@@ -79,7 +79,7 @@ type Validation struct {
 
 // An Answer is the result of a question.
 type Answer struct {
-	// Request is nil if nothing was found. Objects of built-in kinds have no fields that the server sets.
+	// Request is nil if nothing was found.
 	Request *policy.Request
 	// Binding, Actions, and Message are from the decision.
 	Binding string
@@ -108,7 +108,6 @@ type Finder struct {
 	custom   *policyrequest.Custom
 }
 
-// pool is the number of random objects.
 const pool = 60
 
 // New returns a Finder for a version of a CRD. e must be compiled from the CRD.
@@ -198,9 +197,8 @@ func (d *document) asked(areMutations bool) []string {
 	return d.validations
 }
 
-// Find searches for a request with a wanted outcome. It is Denied, Fails, or Accepted for a validation, and Changed,
-// Fails, or Breaks for a mutation. Find returns an error if f does not have v, if ctx is done, or on an internal
-// error.
+// Find searches for a request with a wanted outcome: Denied, Fails, or Accepted for a validation, and Changed, Fails,
+// or Breaks for a mutation. Find returns an error if f does not have v, if ctx is done, or on an internal error.
 func (f *Finder) Find(ctx context.Context, v Validation, want Want) (*Answer, error) {
 	d, err := f.document(v)
 	if err != nil {
@@ -234,7 +232,6 @@ func (f *Finder) answer(ctx context.Context, q *question) (*Answer, error) {
 	return a, nil
 }
 
-// ask searches for a request within the limits of a question. The result has no decision.
 func (f *Finder) ask(ctx context.Context, q *question) (*Answer, error) {
 	f.tried, f.work = 0, f.cfg.Work.Within(questionWork)
 	req, err := q.find(ctx)

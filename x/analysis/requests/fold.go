@@ -14,7 +14,6 @@ import (
 // branches for other kinds read fields that the schema of this kind does not have, so the whole expression would not
 // compile as a rule.
 
-// maxFolds limits the parts of an expression that are replaced.
 const maxFolds = 100
 
 // folded returns an expression without the parts that do not matter for the kind of the object.

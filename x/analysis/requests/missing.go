@@ -70,7 +70,7 @@ func Examples(all []Missing) (examples []map[string]any) {
 	return examples
 }
 
-// String names the object and who needs it.
+// String names the object, and the policy or binding that needs it.
 func (m *Missing) String() string {
 	if m.Binding == "" {
 		return fmt.Sprintf("policy %s needs the %s", m.Policy, m.Object)
@@ -89,8 +89,6 @@ type missing struct {
 	found     []Missing
 }
 
-// namespaceOf returns the namespace of requests: a given Namespace with the labels, a namespace that d names, or
-// "default".
 func (m *missing) namespaceOf(d *document, labels map[string]any) string {
 	for _, doc := range m.documents {
 		if doc["kind"] == "Namespace" && len(labels) > 0 && hasLabels(doc, labels) {
@@ -129,7 +127,6 @@ func (m *missing) params(d *document, binding string, ref map[string]any, namesp
 	return nil
 }
 
-// namespace adds the Namespace of requests if selectors read its labels or expressions read namespaceObject.
 func (m *missing) namespace(d *document, labels map[string]any, name string) {
 	reads := slices.ContainsFunc(d.expressions(), func(expression string) bool {
 		return slices.Contains(identifier.FindAllString(expression, -1), "namespaceObject")
@@ -178,7 +175,6 @@ func hasLabels(of, labels map[string]any) bool {
 	return true
 }
 
-// example returns an object of a kind, or nil if the kind is not known or no object is found.
 func (m *missing) example(gvk schema.GroupVersionKind) (object map[string]any, namespaced bool, err error) {
 	for _, crd := range m.crds {
 		if crd.Spec.Group != gvk.Group || crd.Spec.Names.Kind != gvk.Kind {

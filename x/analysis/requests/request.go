@@ -121,7 +121,6 @@ func (q *question) place(ctx context.Context, one form) error {
 	return nil
 }
 
-// placed returns an object in the namespace of requests.
 func (q *question) placed(obj map[string]any) map[string]any {
 	namespace := q.namespace
 	if namespace == "" && q.builtin == nil && q.engine.Info().Namespaced {
@@ -215,7 +214,6 @@ func (q *question) try(
 	return yield(req)
 }
 
-// ordinary is a user without privileges.
 var ordinary = policy.User{Name: "jane", Groups: []string{"system:authenticated"}}
 
 func byAll(req *policy.Request, yield func(*policy.Request) bool) bool {
