@@ -20,7 +20,6 @@ import (
 	"k8s.io/kubernetes/pkg/capabilities"
 )
 
-// An endpoint implements the URL of a resource or subresource in one version.
 type endpoint struct {
 	storage      rest.Storage
 	scope        handlers.RequestScope

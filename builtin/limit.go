@@ -18,7 +18,7 @@ var digits = regexp.MustCompile(`^[+-]?[0-9.]+$`)
 // hugeNumber matches quantities with an exponent of at least five digits.
 var hugeNumber = regexp.MustCompile(`^[+-]?[0-9.]+[eE][+-]?[0-9]{5,}$`)
 
-// A LimitError reports an object that is not validated, because the API server's code could run for minutes.
+// A LimitError reports an object or a Cluster for which the API server's code could run for minutes.
 type LimitError struct{ Reason string }
 
 func (e *LimitError) Error() string { return e.Reason }

@@ -22,7 +22,6 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// decodeOld returns the old object as the request finds it in storage.
 func (w *write) decodeOld() (runtime.Object, error) {
 	if w.OldObject == nil {
 		return nil, nil

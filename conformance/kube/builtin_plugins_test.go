@@ -65,7 +65,6 @@ func TestBuiltinPlugins(t *testing.T) {
 	s.report()
 }
 
-// admitted lists the kinds whose objects admission plugins read or change.
 var admitted = []string{
 	"Pod", "PodTemplate", "ReplicationController", "Deployment", "ReplicaSet", "DaemonSet", "StatefulSet", "Job", "CronJob",
 	"PersistentVolumeClaim", "PersistentVolume", "Ingress", "Node", "Namespace", "CertificateSigningRequest",

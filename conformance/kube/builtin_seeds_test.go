@@ -20,7 +20,6 @@ import (
 	"github.com/celadon-cel/celadon/internal/testing/gomod"
 )
 
-// A seed is a valid object of a kind, whose mutants are sent.
 type seed struct {
 	kind   *builtin.Resource
 	object map[string]any

@@ -18,7 +18,7 @@ func canCheck(scene *exchange.Scene, r *exchange.Request) bool {
 	return len(r.Options) == 0 && !(r.DryRun && scene.Name == "options") && r.User.UID == "" && len(r.User.Extra) == 0
 }
 
-// A checked request is the result of celadon check --policy. Any of the denials may come first in the server.
+// A checked is the result of celadon check --policy for a request. Any of the denials may come first in the server.
 type checked struct {
 	exchange.Prediction
 	undecided     string

@@ -76,7 +76,6 @@ func targets(doc exchange.Object) (list []target) {
 	return list
 }
 
-// texts returns a list of strings with a value for the wildcard.
 func texts(v any, field, wildcard string) (list []string) {
 	items, _ := dig(v, field).([]any)
 	for _, item := range items {

@@ -21,7 +21,7 @@ import (
 // duplicatesAllowed are the versions that accept objects in which items of a list have the same key.
 var duplicatesAllowed = minors.Since(35) // k8s.io/apiserver 0.35, plugin/policy/mutating/patch/smd.go
 
-// maxKeyed limits the items of a list that is merged by key, because merging can take quadratic time.
+// maxKeyed limits the items of a list that are merged one by one, because merging can take quadratic time.
 const maxKeyed = 20_000
 
 // A MergeSchema describes how an ApplyConfiguration patch merges with objects of a kind. It is immutable and safe for

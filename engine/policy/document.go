@@ -24,8 +24,7 @@ const registration = "admissionregistration.k8s.io"
 
 const crdGroup = "apiextensions.k8s.io"
 
-// maxDocument limits the size of a policy, binding, or webhook configuration in bytes, like the API
-// server's limit on requests.
+// maxDocument limits the size of a decoded document in bytes, like the API server's limit on requests.
 const maxDocument = 3 << 20
 
 type policyDocument struct {

@@ -244,7 +244,8 @@ type MutationEvaluation struct {
 	Params string
 	// Reinvoked is set in the second pass, in which policies run again after a mutation.
 	Reinvoked bool
-	// Excluded and Condition are as in Evaluation. If Failure is about matchConditions, Condition is the first that fails.
+	// Excluded and Condition are as in Evaluation. If Failure is about matchConditions, Condition is the first that
+	// fails.
 	Excluded  bool
 	Condition string
 	// MatchCost is the cost of matchConditions in CEL cost units, and Cost the cost of all mutations.

@@ -96,7 +96,7 @@ type Undecided struct {
 	Policy string
 	// Binding is empty if it is not known whether the policy matches.
 	Binding string
-	// Reason names the missing input, or the limit that was reached.
+	// Reason describes why, such as a missing input or a limit that was reached.
 	Reason string
 }
 

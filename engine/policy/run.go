@@ -181,7 +181,6 @@ func (r *run) group(expressions []*expression, budget int64) (results []result, 
 	return results, remaining, ""
 }
 
-// addCost returns a + b, or math.MaxInt64 on overflow.
 func addCost(a int64, b uint64) int64 {
 	if b > math.MaxInt64 || a > math.MaxInt64-int64(b) {
 		return math.MaxInt64
@@ -243,7 +242,6 @@ func (r *run) bindUsed(root int, value map[string]any) {
 	}
 }
 
-// bind sets the value of a root to decoded JSON. nil is null.
 func (r *run) bind(root int, value map[string]any) {
 	if value == nil {
 		r.activation.Set(root, celtypes.NullValue)

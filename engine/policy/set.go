@@ -135,7 +135,6 @@ const (
 
 func (l *loader) key() policyKey { return policyKey{strings.TrimSuffix(l.kind, bindingSuffix), l.name} }
 
-// A boundBinding is a binding that is not yet attached to its policy.
 type boundBinding struct {
 	policy  policyKey
 	binding *compiledBinding

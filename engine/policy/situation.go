@@ -106,7 +106,6 @@ func (s *situation) end(r *run, policy string) (undecided string, err error) {
 	return r.whyUndecided(), context.Cause(s.ctx)
 }
 
-// A converted holds the objects of a request in the version that a policy matches.
 type converted struct {
 	resource          schema.GroupVersionResource
 	kind              schema.GroupVersionKind

@@ -20,7 +20,6 @@ import (
 
 const variablesName = "kubernetes.variables"
 
-// maxVariableDepth limits how many variables can be in evaluation at the same time.
 const maxVariableDepth = 256
 
 func newVariablesType() *kubecel.DeclType {

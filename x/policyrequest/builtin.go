@@ -112,13 +112,13 @@ type Between = func(object map[string]any) (changed map[string]any, ok bool)
 // A Builtin is a built-in kind with a resource.
 type Builtin struct {
 	builtin.Kind
-	// Type is the Go type of the objects, or nil without a Server.
+	// Type is the Go type of the objects, or nil without a Server that serves the kind.
 	Type reflect.Type
 
 	all         *Builtins
 	server      Server
 	equivalents func() []policy.Equivalent // can be nil
-	// schema is compiled when an object needs it. It is nil with a server.
+	// schema is compiled when an object needs it. It is nil if server is set.
 	schema func() (*engine.Schema, error)
 }
 

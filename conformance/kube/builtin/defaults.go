@@ -265,7 +265,6 @@ func (r *recorder) both(object map[string]any) (got, want map[string]any, err er
 	return got, want, nil
 }
 
-// fill adds the recorded defaults to v, as servers do with the defaults of a structural schema.
 func (r *recorder) fill(d *definition, path string, v any) {
 	d = r.file.resolve(d)
 	switch v := v.(type) {

@@ -12,7 +12,6 @@ import (
 	"strings"
 )
 
-// A file is the JSON document that engine/x/builtin decodes.
 type file struct {
 	Release string                 `json:"release"`
 	Kinds   []*kind                `json:"kinds"`

@@ -17,7 +17,6 @@ type subresource struct {
 	operations []string
 	// reads reports whether a read depends on a field that requests for the subresource change.
 	reads func(read) bool
-	// since is the first Kubernetes minor that has the subresource.
 	since int
 }
 

@@ -33,7 +33,7 @@ type kind struct {
 	schema.GroupVersionKind
 	resource   string
 	namespaced bool
-	// subresources holds the kinds of the objects in requests to subresources, or "" for those of custom resources.
+	// subresources holds the kinds of the objects in requests to subresources, or "" for custom resources.
 	subresources map[string]string
 	builtIn      bool
 	props        func() (*apiextensionsv1.JSONSchemaProps, error)

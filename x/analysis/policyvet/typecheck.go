@@ -124,7 +124,7 @@ func (v *vetter) estimate(s *subject, k *kind, list []policy.TypedExpression) Es
 	return e
 }
 
-// group returns the cost of the expressions with a role. Each variable that they use is evaluated once.
+// group returns the cost of the expressions of a part. Each variable that they use is counted once.
 func (s *subject) group(costs map[string]uint64, part string) (sum uint64) {
 	for x := range s.used(func(x *expression) bool { return x.Part == part }) {
 		sum = cost.Add(sum, costs[x.Path])

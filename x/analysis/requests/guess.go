@@ -61,7 +61,6 @@ func (f *Finder) schema() *apiextensionsv1.JSONSchemaProps {
 
 var identifier = regexp.MustCompile(`[A-Za-z_]\w*`)
 
-// near returns the values of a vocabulary, values near them, and requiredTexts.
 func near(words *vocabulary) (values []any) {
 	all := map[string]bool{}
 	for _, value := range words.texts {

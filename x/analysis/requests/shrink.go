@@ -120,7 +120,6 @@ func reduced(v any) iter.Seq[any] {
 	}
 }
 
-// replaced returns a copy of a map or list with another child at a step, or without the child.
 func replaced(v any, at engine.Step, child ...any) any {
 	list, ok := v.([]any)
 	if ok {

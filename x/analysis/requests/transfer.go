@@ -22,8 +22,8 @@ const (
 	maxSituations = 300 // for an object
 )
 
-// transfers yields variants of a request, in which each string of the vocabulary is a user, a namespace, a name, and
-// so on. It returns false if yield does.
+// transfers yields variants of a request, in which a string of the vocabulary is the user, the namespace, the name,
+// and so on. It returns false if yield does.
 func (q *question) transfers(ctx context.Context, req *policy.Request, yield func(*policy.Request) bool) bool {
 	words := q.vocabulary()
 	for _, word := range words.texts {

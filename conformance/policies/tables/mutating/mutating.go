@@ -26,7 +26,7 @@ func compilePolicy(p *admissionregistration.MutatingAdmissionPolicy) (e upstream
 // A Dispatcher mutates objects with engine/policy.
 type Dispatcher struct{}
 
-// NewDispatcher returns a Dispatcher. It needs no arguments.
+// NewDispatcher returns a Dispatcher, and ignores its arguments.
 func NewDispatcher(_, _, _ any) Dispatcher { return Dispatcher{} }
 
 // Start does nothing.
