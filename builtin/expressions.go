@@ -282,7 +282,6 @@ func userOf(of any, at string, mapped []Evaluation, claims map[string]any) map[s
 	}
 }
 
-// texts returns the nonempty strings in v, a string or a list.
 func texts(v any) []any {
 	list, isList := v.([]any)
 	if !isList {

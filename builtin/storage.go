@@ -152,5 +152,4 @@ func (s requestStorage) put(ctx context.Context, obj, out runtime.Object) error 
 	return err
 }
 
-// set sets *out to *obj. Both are pointers to the same type.
 func set(out, obj runtime.Object) { reflect.ValueOf(out).Elem().Set(reflect.ValueOf(obj).Elem()) }

@@ -47,7 +47,6 @@ func (b *policyBase) check(report reporter) {
 	checkConditions(b.MatchConditions, "spec.", report)
 }
 
-// checkOneOf reports whether got is in want, or is nil and not required. Otherwise it calls report.
 func checkOneOf[T ~string](got *T, path string, required bool, report reporter, want ...T) bool {
 	names := make([]string, len(want))
 	for i, name := range want {

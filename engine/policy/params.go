@@ -139,7 +139,6 @@ func isBuiltinGroup(group string) bool {
 	return strings.HasSuffix(group, ".k8s.io") && strings.Count(group, ".") == 2 // others, such as gateway.networking.k8s.io, have CRDs
 }
 
-// serves reports whether the server may have a resource of a kind.
 func (s *Set) serves(kind *paramKind) bool {
 	if !s.settings.Complete || len(s.params[*kind]) > 0 {
 		return true

@@ -98,10 +98,9 @@ func (c *TypeChecker) Roots(path string, object, params *types.Decl) ([]celenv.R
 
 type typedCompiler struct {
 	*TypeChecker
-	scope     *celenv.Scope
-	roots     []celenv.Root
-	variables *kubecel.DeclType
-	// sizes holds the values of roots, and values the values of variables.
+	scope         *celenv.Scope
+	roots         []celenv.Root
+	variables     *kubecel.DeclType
 	sizes, values map[string]celcost.Value
 }
 

@@ -217,7 +217,6 @@ func (n *evaluator) optional(e, operand ast.Expr, name string) result {
 
 var acceptsNull = map[string]bool{"type": true, "format": true, "of": true, "ofNonZeroValue": true}
 
-// function evaluates a call of a function that has no case in call.
 func (n *evaluator) function(call ast.CallExpr) result {
 	name, args := call.FunctionName(), call.Args()
 	var operands []result

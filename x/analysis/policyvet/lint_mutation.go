@@ -92,7 +92,6 @@ func (m *mutationLint) literals(add reporter) (found bool) {
 	return found
 }
 
-// patch describes a JSONPatch that sets a field as intended.
 func (m *mutationLint) patch(at string, node *structuralschema.Structural, value ast.Expr) string {
 	i := strings.LastIndexByte(at, '.')
 	for path := at[:i]; path != ""; path = path[:strings.LastIndexByte(path, '.')] {
@@ -170,7 +169,6 @@ func isNullLiteral(e ast.Expr) bool {
 	return e.Kind() == ast.LiteralKind && e.AsLiteral().Value() == nil
 }
 
-// hasTwins reports whether a list literal has two items whose keys are equal literals.
 func hasTwins(e ast.Expr, node *structuralschema.Structural) bool {
 	if e.Kind() != ast.ListKind || node.XListType == nil || *node.XListType != "map" {
 		return false
@@ -226,10 +224,9 @@ func (m *mutationLint) podDuplicates(add reporter) bool {
 	return false
 }
 
-// quantityText matches a quantity with a unit, as people write them.
 var quantityText = lazy.New(`^[0-9]+(\.[0-9]+)?(m|k|M|G|T|P|E|Ki|Mi|Gi|Ti|Pi|Ei)$`)
 
-// maxQuantity limits the length of such a quantity, because its text is untrusted.
+// maxQuantity limits the length of a quantity, because it comes from an untrusted policy.
 const maxQuantity = 32
 
 var orders = map[string]struct {

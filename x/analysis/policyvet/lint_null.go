@@ -116,7 +116,6 @@ func has(list []string, item string) bool {
 	return slices.Contains(list, item) || slices.Contains(list, all)
 }
 
-// split splits an item of resources, such as "pods/status".
 func split(item string) (resource, subresource string) {
 	resource, subresource, _ = strings.Cut(item, "/")
 	return resource, subresource

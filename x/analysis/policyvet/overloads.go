@@ -83,7 +83,6 @@ func fits(possible []string, names ...string) bool {
 
 var numbers = []string{"int", "uint", "double"}
 
-// callable reports whether a function may return a useful value for operands of declared types.
 func callable(function string, declared []string) bool {
 	given := make([][]string, len(declared))
 	for i, name := range declared {

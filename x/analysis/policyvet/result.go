@@ -14,8 +14,7 @@ const (
 )
 
 type result struct {
-	set results
-	// text is the value if it is a known string.
+	set  results
 	text string
 	// elem is the result for any element of a list literal.
 	elem *result

@@ -43,7 +43,6 @@ type builtinDecider struct {
 	schema       *apiextensionsv1.JSONSchemaProps
 }
 
-// quotation matches a supported value in field.NotSupported's detail.
 var quotation = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
 
 func newBuiltinDecider(kind *policyrequest.Builtin) (*builtinDecider, error) {

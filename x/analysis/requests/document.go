@@ -25,8 +25,7 @@ type document struct {
 	selectors   []map[string]any // object selectors, also of bindings
 	namespaces  []string         // names in namespace selectors, also of bindings
 	words       []string         // in namespace selectors and names of resources, also of bindings
-	// params are objects that bindings refer to by name.
-	params []map[string]any
+	params      []map[string]any
 }
 
 func documentsOf(documents []map[string]any) (policies []*document) {

@@ -132,7 +132,6 @@ func replaced(v any, at engine.Step, child ...any) any {
 	return fields
 }
 
-// reducedObjects yields the reduced copies of an object that still have apiVersion, kind, and metadata.name.
 func reducedObjects(obj map[string]any) iter.Seq[map[string]any] {
 	return func(yield func(map[string]any) bool) {
 		for v := range reduced(obj) {
