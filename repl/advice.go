@@ -20,8 +20,6 @@ import (
 	"github.com/celadon-cel/celadon/x/crdedit"
 )
 
-// advice implements :advice. It lists the fields that the CRD schema does not know, the reasons why an API
-// server would reject the CRD, the rules that are too expensive with the bounds to set, and lints.
 func advice(ctx context.Context, s *Session, _ string) (string, error) {
 	st := s.state
 	// Unknown fields are reported as warnings, so that the rest of the CRD is checked too.
@@ -61,8 +59,7 @@ func advice(ctx context.Context, s *Session, _ string) (string, error) {
 	return termwidth.Fold(printable(b.String()), s.Width, 2), nil
 }
 
-// isReported reports whether another part of the advice covers cause: the cost of a rule or of all
-// rules, or a rule that does not compile. i is the index of the version.
+// isReported reports whether another part of the advice covers cause.
 func (s *Session) isReported(cause engine.Cause, v *vet.Version, i int) bool {
 	if cause.Field == "spec.validation.openAPIV3Schema" || cause.Field == fmt.Sprintf("spec.versions[%d].schema.openAPIV3Schema", i) {
 		return v.EstimatedCost > v.Limit
@@ -87,8 +84,6 @@ func (s *Session) brokenAt(rule *vet.Rule) *engine.CompileError {
 	return nil
 }
 
-// writeCauses writes the reasons why the CRD would be rejected, except those for which reported returns
-// true.
 func writeCauses(b *strings.Builder, r *vet.Report, reported func(engine.Cause) bool) {
 	if r.Status != nil && len(r.Causes) == 0 {
 		fmt.Fprintf(b, "the API server would reject the CRD: %s\n", r.Status.Message)
@@ -138,8 +133,6 @@ func (s *Session) writeBounds(b *strings.Builder, v *vet.Version) {
 	b.WriteString(table(boundRows(v, "  ", "now"), s.Width))
 }
 
-// boundRows returns table rows of the bounds to set, with the current or previous bound in the last
-// column.
 func boundRows(v *vet.Version, indent, before string) (rows [][]string) {
 	for _, a := range v.Advice {
 		other := ""
@@ -151,8 +144,6 @@ func boundRows(v *vet.Version, indent, before string) (rows [][]string) {
 	return rows
 }
 
-// writeLints writes the lints of the CRD and of the rules at and below the session's path, and counts the
-// others.
 func (s *Session) writeLints(b *strings.Builder, lints []vet.Lint) {
 	here, elsewhere := s.state.location.pattern(), 0
 	for _, l := range lints {
@@ -175,8 +166,8 @@ func (s *Session) writeLints(b *strings.Builder, lints []vet.Lint) {
 
 const fixListType = "list-type"
 
-// fix implements :fix without a correction of the last line. It sets the bounds that vet advises in all
-// versions of the CRD, because a server rejects the CRD for any of its versions.
+// fix implements :fix, except for corrections of the last line. It changes all versions of the CRD, because a server
+// rejects a CRD for any of its versions.
 func fix(ctx context.Context, s *Session, arg string) (string, error) {
 	st := s.state
 	switch {
@@ -220,8 +211,6 @@ func (s *Session) vetted(ctx context.Context, c *crd) (*vet.Report, error) {
 	return vet.VetCRD(ctx, c.def, vet.Config{KubeVersion: s.state.kube, Limits: s.limits})
 }
 
-// sharesAfter returns the estimates of the rules that exceeded their limit before, and of all rules, in the
-// session's version.
 func (s *Session) sharesAfter(before, after *vet.Report) string {
 	var b strings.Builder
 	for i := range after.Versions {
@@ -239,7 +228,6 @@ func (s *Session) sharesAfter(before, after *vet.Report) string {
 	return termwidth.Fold(b.String(), s.Width, 2)
 }
 
-// offerListTypes lists the rules that a list type makes unnecessary.
 func (s *Session) offerListTypes(r *vet.Report) string {
 	text := ""
 	for _, l := range r.Lints {
@@ -257,10 +245,8 @@ func listTypeWords(l *vet.ListType) string {
 	return "list type map with keys " + strings.Join(l.Keys, ", ")
 }
 
-// maxListTypes limits the number of rules that :fix list-type replaces.
 const maxListTypes = 32
 
-// useListTypes replaces rules that only reject duplicates by list types, in all versions.
 func (s *Session) useListTypes(ctx context.Context) (string, error) {
 	c, text := s.state.crd, ""
 	for range maxListTypes {
@@ -284,8 +270,6 @@ func (s *Session) useListTypes(ctx context.Context) (string, error) {
 	return termwidth.Fold(printable(text), s.Width, 2), s.commitRules(c, -1)
 }
 
-// replacedByListType returns c with a list type instead of the rule of a lint, in each version of the lint
-// that has the rule.
 func replacedByListType(c *crd, l *vet.Lint) (*crd, error) {
 	list, err := engine.ParsePath(l.List.Path)
 	if err != nil {
@@ -309,7 +293,6 @@ func replacedByListType(c *crd, l *vet.Lint) (*crd, error) {
 	return c, nil
 }
 
-// stuck reports whether r has rules that exceed their limit whatever the bounds are.
 func stuck(r *vet.Report) bool {
 	return slices.ContainsFunc(r.Versions, func(v vet.Version) bool { return !v.Fixable })
 }

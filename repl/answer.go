@@ -33,20 +33,19 @@ type Answer struct {
 	Value *Value
 	// Type is the type of the expression, in the terms of an OpenAPI schema.
 	Type string
-	// Estimate is the API server's cost estimate for an evaluation. It can be below Cost, because it
-	// counts some operations, such as == of two integers, as 0. Occurrences is how often a rule at
-	// this path can run for an object, and Limit is the limit for the product of the two. Cost is the
-	// actual cost. All costs are in CEL cost units.
+	// Estimate is the API server's cost estimate for an evaluation. It can be below Cost, because it counts some
+	// operations, such as == of two integers, as 0. Occurrences is how often a rule at this path can run for an object,
+	// and Limit is the limit for Total. Cost is the actual cost. All costs are in CEL cost units.
 	Estimate    cost.Estimate
 	Occurrences uint64
 	Limit       uint64
 	Cost        uint64
-	// Why lists the values that made the expression false or made it fail.
+	// Why lists values that explain why the expression is false or failed.
 	Why []record.Part
-	// Err is set if evaluation returned no value: a runtime error, or a *NoValueError if self or
-	// oldSelf has no value.
+	// Err is set if Value is nil. It wraps a *NoValueError if self, or an oldSelf that the expression uses, has no
+	// value.
 	Err error
-	// Hint describes how to fix an error, or is empty if no fix is known.
+	// Hint describes how to fix Err, or is empty.
 	Hint string
 	// Status is set if the expression reads a status that rules do not see.
 	Status *StatusNote
@@ -57,9 +56,9 @@ type Answer struct {
 // maxAnswer limits the size of a value, in bytes.
 const maxAnswer = 64 << 20
 
-// Eval compiles and evaluates an expression at the session's path. It returns an *engine.CompileError if the
-// expression does not compile, ErrNoCRD if it reads self or oldSelf without a CRD, and an *engine.InternalError
-// for an internal error. Runtime errors are in the Answer.
+// Eval compiles and evaluates an expression at the session's path. It returns an *engine.CompileError if the expression
+// does not compile, ErrNoCRD if it reads self or oldSelf without a CRD, an error that wraps types.ErrHidden if rules
+// cannot see the path, and an *engine.InternalError for an internal error. Runtime errors are in the Answer.
 func (s *Session) Eval(ctx context.Context, src string) (answer *Answer, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -147,7 +146,7 @@ func needsSelf(x *expr.Expr) bool {
 	return false
 }
 
-// A NoValueError reports why self or oldSelf has no value, and the command that provides it.
+// A NoValueError reports why self or oldSelf has no value, and a command that can change that.
 type NoValueError struct {
 	Old             bool
 	Reason, Command string
@@ -199,8 +198,7 @@ func (a *Answer) text(width int) string {
 	return b.String()
 }
 
-// estimateText formats the server's estimate. The estimate is not an upper bound: the server counts
-// some operations that cost one unit, such as == of two integers, as zero.
+// estimateText formats the server's estimate, which is not an upper bound of the cost: see Answer.
 func (a *Answer) estimateText() string {
 	price := assist.Price{Estimate: a.Estimate, Times: a.Occurrences, Total: a.Total(), Limit: a.Limit}
 	text := price.Words()
@@ -210,7 +208,6 @@ func (a *Answer) estimateText() string {
 	return text
 }
 
-// valueText formats a value on one line, followed by its YAML if it is an object or a list of objects.
 func valueText(line string, native any, width int) string {
 	line = printable(line)
 	object, isObject := native.(map[string]any)
@@ -239,7 +236,7 @@ func indent(text string) string {
 // A Value is the value of an expression.
 type Value struct{ val ref.Val }
 
-// String returns the value in CEL syntax. Strings are quoted, and maps are sorted by key.
+// String formats the value like a CEL literal, with map entries sorted.
 func (v *Value) String() string { return format(v.val) }
 
 // JSON returns the value in the form of decoded JSON, as an object would contain it: durations and

@@ -7,7 +7,6 @@ import (
 	"github.com/celadon-cel/celadon/internal/testing/corpus"
 )
 
-// completed maps the kind of completion to a line to complete at its end.
 var completed = map[string]string{
 	"nothing":  "",
 	"field":    "self.spec.",
@@ -36,7 +35,6 @@ func BenchmarkComplete(b *testing.B) {
 	}
 }
 
-// TestCompleteTells logs how long completion takes on a large CRD. Each line must have candidates.
 func TestCompleteTells(t *testing.T) {
 	doc := readDocuments(t, corpus.Largest(t, corpusCRDs(t)))[0]
 	for name, line := range completed {

@@ -10,8 +10,6 @@ import (
 	"github.com/celadon-cel/celadon/engine/x/eval"
 )
 
-// TestBugIsNoVerdict checks that an internal error is reported as such, and never as the result of
-// an expression.
 func TestBugIsNoVerdict(t *testing.T) {
 	s := crontab(t)
 	place := s.state.location

@@ -38,8 +38,6 @@ func BuiltinCRD(kind schema.GroupKind) (doc Document, ok bool) {
 	return Document{File: "Kubernetes " + catalog.Release(), JSON: data, builtin: true}, err == nil
 }
 
-// withBuiltin returns crds. If they define no kind in objects, it adds a description of the first kind in objects
-// that is built in.
 func withBuiltin(crds []Document, objects []schema.GroupKind) []Document {
 	known, _ := Definitions(crds)
 	if slices.ContainsFunc(objects, func(kind schema.GroupKind) bool { return slices.Contains(known, kind) }) {
@@ -61,8 +59,6 @@ func kindsOf(docs []Document) []schema.GroupKind {
 	return kinds
 }
 
-// loadBuiltin loads the description of the built-in kind of an object, unless it is loaded or a CRD is loaded from
-// a file.
 func (s *Session) loadBuiltin(doc Document) error {
 	kind := identify(doc).kind
 	if c := s.state.crd; c != nil && (c.builtins == nil || c.kind() == kind) {
@@ -75,7 +71,6 @@ func (s *Session) loadBuiltin(doc Document) error {
 	return s.LoadCRD(crd)
 }
 
-// prepare returns a write as rules see it, with the defaults of a built-in kind.
 func (c *crd) prepare(req engine.Request) (*engine.Prepared, error) {
 	p, err := c.engine.Prepare(req)
 	if err != nil || c.builtins == nil || c.builtins.Server == nil {

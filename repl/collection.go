@@ -21,13 +21,13 @@ import (
 // How it works: a session can hold several objects of the CRD's kind besides the current object. Open reads
 // them. They are kept as JSON and decoded again for each use, and :undo does not change them.
 
-// A collection holds objects of one kind, in the order in which they were read. It is immutable once they are read.
+// A collection holds objects of one kind, in the order in which they were read.
 type collection struct {
 	kind    schema.GroupKind
 	objects []storedObject
-	// first is the first object with its source, if that is known.
+	// first is the first object with its source. Its JSON is nil if the source is unknown.
 	first Document
-	// byName holds the index of each identity in a collection of old versions.
+	// byName maps identities to indexes. It is nil except for old versions.
 	byName map[identity]int
 }
 
@@ -39,7 +39,7 @@ type storedObject struct {
 }
 
 const (
-	// maxStored limits the memory of the objects that Open or LoadOlds reads, in bytes.
+	// maxStored limits the memory of objects, in bytes.
 	maxStored = 1 << 30
 	// storedOverhead is the approximate memory of an object besides its JSON and its name.
 	storedOverhead = 256
@@ -47,8 +47,7 @@ const (
 
 var errFull = fmt.Errorf("too many objects: they would take over %d GiB of memory: name fewer files", maxStored>>30)
 
-// add adds an object. used is the memory of the objects so far. It returns errFull if they
-// would exceed maxStored.
+// add adds an object, and its size in bytes to used. It returns errFull if used exceeds maxStored.
 func (c *collection) add(in *Input, used *int) error {
 	data, err := json.Marshal(in.Object)
 	if err != nil {
@@ -115,8 +114,7 @@ func listed(names []string, most int) string {
 	return strings.Join(names, ", ")
 }
 
-// skip counts a document that is ignored, that cannot be read, or that is of another kind. err is the reason why it
-// cannot be read, or nil.
+// skip counts a document that is not used. err is the reason if it cannot be read, and nil otherwise.
 func (k *skipped) skip(in *Input, err error) {
 	n, example, reason := &k.others, &k.other, cmp.Or(groupKindOf(in.Object).String(), "no kind")
 	switch {
@@ -132,7 +130,6 @@ func (k *skipped) skip(in *Input, err error) {
 }
 
 const (
-	// maxNames limits the names in a list of objects, and maxRows the rows of a table of objects.
 	maxNames = 3
 	maxRows  = 100
 	// maxCompared limits the names that are compared with a misspelled name.
@@ -150,8 +147,6 @@ func fileLine(file string, line int) string {
 	return fmt.Sprintf("%s:%d", file, line)
 }
 
-// shown returns the name of the object for messages: NAMESPACE/NAME, or NAME if the kind is not namespaced.
-// An object without a name has its file and line instead.
 func (o *storedObject) shown(namespaced bool) string {
 	name := cmp.Or(o.name, o.at())
 	if namespaced {
@@ -168,7 +163,6 @@ func (o *storedObject) document(namespaced bool) (Document, error) {
 	return generated(fmt.Sprintf("%s (%s)", o.file, o.shown(namespaced)), value)
 }
 
-// find returns the numbers of the objects with a name, given as NAME or NAMESPACE/NAME.
 func (c *collection) find(name string) (found []int) {
 	for i := range c.objects {
 		if c.objects[i].called(name) {
@@ -244,7 +238,7 @@ func (s *Session) OldOf(object map[string]any) map[string]any {
 	return value
 }
 
-// current makes object i of the collection the session's object, with its old version, if it is known.
+// current makes object i of the collection the session's object.
 func (s *Session) current(c *collection, i int) error {
 	next := *s.state
 	var err error
@@ -289,8 +283,6 @@ func shortened(text string) string { return termwidth.Cut(oneLine(text), maxValu
 func oneLine(text string) string { return printable(lex.OneLine(text[:min(len(text), maxLineBytes)])) }
 
 const (
-	// maxLineBytes limits the bytes of a text that oneLine reads.
 	maxLineBytes = 4 << 10
-	// maxColumn limits the columns of an error in a message.
-	maxColumn = 200
+	maxColumn    = 200
 )

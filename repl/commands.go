@@ -18,8 +18,7 @@ import (
 
 type command struct {
 	name, args, help string
-	// run executes the command and returns its output. If it returns an error, the session has not
-	// changed.
+	// run is nil for quit.
 	run   func(ctx context.Context, s *Session, arg string) (string, error)
 	needs need
 	// expression is set if the last argument is an expression, which can continue in the next line.
@@ -29,7 +28,6 @@ type command struct {
 	complete func(s *Session, arg string) assist.Completion
 }
 
-// A need is a precondition of a command: nothing, a CRD, an object and its CRD, or a CRD that can have rules.
 type need uint8
 
 const (
@@ -59,7 +57,6 @@ func commands() []command {
 	return all
 }
 
-// commandGroups returns the groups in the order of :help. They contain every command.
 func commandGroups() []commandGroup {
 	return []commandGroup{
 		{"Look around", []command{
@@ -131,7 +128,7 @@ func findCommand(name string) (command, bool) {
 	return command{}, false
 }
 
-// bareWords are commands that are accepted without a colon. They are not valid expressions.
+// bareWords are commands that are accepted without a colon.
 var bareWords = []string{"quit", "exit", "help"}
 
 func isBareCommand(line string) bool {
@@ -175,7 +172,7 @@ func (s *Session) undoPoint() undoPoint {
 	return undoPoint{s.state, slices.Clone(s.past), slices.Clone(s.future)}
 }
 
-// asOne runs do, which can commit several states, as one step of :undo. If do fails, the session does not change.
+// asOne runs do, which can commit several states, as one step of :undo. If do fails, asOne restores the state.
 func (s *Session) asOne(do func() error) error {
 	before, saved := s.undoPoint(), maps.Clone(s.saved)
 	if err := do(); err != nil {
@@ -192,8 +189,6 @@ func (s *Session) restore(m undoPoint) {
 	_ = s.state.settle(s.state.steps) // as before
 }
 
-// undo returns to the previous state, and redo to the state that was undone. The reply names the
-// command.
 func undo(_ context.Context, s *Session, _ string) (string, error) {
 	made := s.state
 	moved, err := s.moveTo(&s.past, &s.future, "undo")
@@ -209,8 +204,8 @@ func (st *state) change() string {
 	return termwidth.Cut(lex.OneLine(cmp.Or(st.command, "the loaded files")), maxValue) + "\n"
 }
 
-// moveTo makes the last state of from current and appends the current state to to. The path stays, unless it
-// does not exist in the other state; moved then names the new path.
+// moveTo makes the last state of from current and appends the current state to to. The path stays if it exists in the
+// other state; otherwise, moved names the new path.
 func (s *Session) moveTo(from, to *[]*state, command string) (moved string, err error) {
 	n := len(*from)
 	if n == 0 {

@@ -29,7 +29,6 @@ func (s *Session) Complete(line string, pos int) assist.Completion {
 	return s.completeLine(src)
 }
 
-// completeLine returns completions at the end of an expression that is a line of its own.
 func (s *Session) completeLine(src []rune) assist.Completion {
 	if s.state.policy != "" {
 		return s.policyHelper().Complete(src)
@@ -86,7 +85,6 @@ func completeExpression(s *Session, arg string) assist.Completion {
 	return s.helper().Complete([]rune(arg))
 }
 
-// completeAdd completes a rule at the session's path. It offers nothing for a rule at another path.
 func completeAdd(s *Session, arg string) assist.Completion {
 	if path, _ := cutRulePath(arg); path != "" {
 		return assist.Completion{Start: len([]rune(arg))}
@@ -94,8 +92,8 @@ func completeAdd(s *Session, arg string) assist.Completion {
 	return completeExpression(s, arg)
 }
 
-// completeNumbered returns a completer for an optional rule number and an argument. then completes
-// the argument; it is nil without an argument, or with nothing to offer for it.
+// completeNumbered returns a completer for an optional rule number and an argument. then completes the argument; it is
+// nil if nothing can be offered for it.
 func completeNumbered(then func(*Session, string) assist.Completion) func(*Session, string) assist.Completion {
 	return func(s *Session, arg string) assist.Completion {
 		first, rest, hasRest := strings.Cut(arg, " ")
@@ -207,7 +205,8 @@ func completePath(s *Session, arg string) assist.Completion {
 	return c.Only(last)
 }
 
-// elementSteps returns the steps to the elements of a value of type d. open is an opening bracket, or "" after one.
+// elementSteps returns the steps to the elements of a value of type d. open is "[", or "" if the bracket is already
+// typed.
 func elementSteps(d *types.Decl, value any, open string) (out []assist.Candidate) {
 	if d.Elem == nil {
 		return nil

@@ -10,8 +10,7 @@ import (
 	"github.com/celadon-cel/celadon/x/assist"
 )
 
-// TestCompleteCorpus completes at random positions in rules of the corpus, and checks that the shell and the
-// editor return the same candidates. It tries about 400 positions, or 5,000 if CELADON_LEVEL=long is set.
+// TestCompleteCorpus checks that the shell and the editor return the same candidates at random positions in rules.
 func TestCompleteCorpus(t *testing.T) {
 	t.Parallel()
 	want, completions := 400, 0
@@ -37,7 +36,6 @@ func TestCompleteCorpus(t *testing.T) {
 	}
 }
 
-// completeAll completes at up to most positions in the rules of a CRD.
 func completeAll(t *testing.T, doc Document, random *rand.Rand, most int) (completions int) {
 	t.Helper()
 	c, err := newCRD(doc, engine.Config{})

@@ -8,8 +8,8 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 )
 
-// TestComplete completes at the | in each line and checks the first candidates and where they
-// begin. A _ represents a space.
+// The
+// in a line is the position. A _ represents a space.
 func TestComplete(t *testing.T) {
 	s := crontab(t)
 	for line, want := range map[string]struct {
@@ -82,8 +82,6 @@ func odd(t *testing.T) *Session {
 	return s
 }
 
-// TestCompleteTyped checks all candidates at the end of each line, in a given Kubernetes version if
-// there is one.
 func TestCompleteTyped(t *testing.T) {
 	fields := "kind name tags"
 	for _, c := range []struct{ kube, line, want string }{

@@ -13,8 +13,6 @@ import (
 	"github.com/celadon-cel/celadon/internal/testing/corpus"
 )
 
-// TestCorpusSelf evaluates whole objects of the corpora, and checks that each has a value that can
-// be printed as CEL and as JSON.
 func TestCorpusSelf(t *testing.T) {
 	t.Parallel()
 	objects := 0

@@ -47,8 +47,7 @@ func barrierAt(root *apiextensionsv1.JSONSchemaProps, steps []engine.Step) (b *b
 	return b
 }
 
-// barrierOf returns the barrier of a rule at p. It returns nil if the rule does not compile or does not use
-// oldSelf, or if the server can correlate the value.
+// barrierOf returns the barrier of a rule at p that uses oldSelf, or nil.
 func (s *Session) barrierOf(p *location, rule *apiextensionsv1.ValidationRule) *barrier {
 	if !strings.Contains(rule.Rule, types.OldSelf) {
 		return nil
@@ -63,7 +62,6 @@ func (s *Session) barrierOf(p *location, rule *apiextensionsv1.ValidationRule) *
 	return b
 }
 
-// note explains the barrier for a rule with the given name, and offers a change of the schema.
 func (b *barrier) note(rule string) string {
 	at := phrase.Path(b.path)
 	if b.node.Items == nil {

@@ -19,11 +19,11 @@ import (
 
 // A Document is a CRD or an object, with the text that it was parsed from.
 type Document struct {
-	// File is the file name as the user wrote it.
+	// File is the name of the file.
 	File string
-	// Text is the complete YAML document or JSON value that contains it.
+	// Text is the complete YAML document or JSON value that contains the CRD or object. It is nil for a built-in kind.
 	Text []byte
-	// Line is the line in File where Text begins, counted from 1.
+	// Line is the line in File where Text begins, counted from 1, or 0 if it is unknown.
 	Line int
 	// InList is set if Text is a List. Item is then the index in its items.
 	InList bool
@@ -36,7 +36,7 @@ type Document struct {
 
 // An Input is a document that a Host read.
 type Input struct {
-	// File is the file name as the user wrote it, and Line the line where the object begins, or 0.
+	// File is the name of the file, and Line the line where the object begins, or 0.
 	File string
 	Line int
 	// Object is the decoded object. It is nil if Err is set.
@@ -67,7 +67,7 @@ type Host struct {
 	// CheckApply returns a Checker like Check for objects that are applied. w writes custom resources. If
 	// CheckApply is nil, Check is used.
 	CheckApply func(w *apply.Writer, how apply.Write) Checker
-	// Builtins validates objects of built-in kinds. If its Server is nil, only their structure is known.
+	// Builtins validates objects of built-in kinds. If it or its Server is nil, only their structure is known.
 	Builtins *policyrequest.Builtins
 	// Now returns the time of writes in policies. It can be nil.
 	Now func() time.Time
@@ -77,12 +77,11 @@ type Host struct {
 // built-in kind.
 type Checker func(ctx context.Context, e *engine.Engine, obj, old *Document) (string, error)
 
-// errNoFiles is the error of commands that read or write files if the Host cannot.
 var errNoFiles = errors.New("files are not available here")
 
 // A SaveRequest describes a CRD to write.
 type SaveRequest struct {
-	// Document is the CRD as last read from or saved to its file. If the file has since changed,
+	// Document is the CRD, with the text that was last read from or saved to its file. If the file has since changed,
 	// Save must not write it.
 	Document Document
 	// Text replaces Document.Text.
@@ -95,8 +94,6 @@ type SaveRequest struct {
 	Keep []string
 }
 
-// edited returns d with the text that an edit of its source returns, and decodes it again. It returns an error if the
-// result would differ from d in anything but the edit.
 func (d Document) edited(edit func(source *crdedit.CRD) ([]byte, error)) (Document, error) {
 	source, err := crdedit.Parse(d.Text, d.InList, d.Item)
 	if err != nil {

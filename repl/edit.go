@@ -85,8 +85,8 @@ func edit(ctx context.Context, s *Session, arg string) (string, error) {
 	return s.newRule(ctx, n)
 }
 
-// offered returns the error of :edit N without a rule. It offers rule n as the next line, unless the rule does not
-// fit on one line.
+// offered returns the error of :edit N without a rule. It offers rule n as the next line, unless the rule cannot be
+// written on one line.
 func (s *Session) offered(n int) error {
 	rule := s.rulesHere()[n].Rule
 	line, ok := lex.Join(rule)
@@ -105,7 +105,6 @@ func (s *Session) newRule(ctx context.Context, n int) (string, error) {
 	return text + s.transitionNote(n) + s.lintNotes(ctx, s.rulesHere()[n], fmt.Sprintf(":edit %d ", n)), nil
 }
 
-// transitionNote returns, once, how to try a transition rule without an old object.
 func (s *Session) transitionNote(n int) string {
 	rule := s.rulesHere()[n]
 	x, err := s.state.location.compile(rule.Rule, rule.OptionalOldSelf)
@@ -149,8 +148,8 @@ func setPart(field string) func(context.Context, *Session, string) (string, erro
 	}
 }
 
-// target parses an optional rule number from arg and returns the rest as value. Without a number,
-// it selects the rule last added or changed, or the only rule at the path.
+// target parses an optional rule number from arg and returns the rest as value. Without a number, it selects the rule
+// last added or changed, or the only rule at the path.
 func (s *Session) target(arg string) (n int, value string, err error) {
 	first, rest, _ := strings.Cut(arg, " ")
 	if _, err := strconv.Atoi(first); err == nil {
@@ -224,7 +223,7 @@ func (s *Session) partFits(field, value string, n int) error {
 	return nil
 }
 
-// setField sets a field of rule n, or removes it if value is "-". It returns an error if the field does not compile.
+// setField sets a field of rule n, or removes it if value is "-".
 func (s *Session) setField(n int, field, value string) error {
 	c, err := s.editedCRD(func(source *crdedit.CRD, at crdedit.SchemaNode) ([]byte, error) {
 		switch {
@@ -260,7 +259,7 @@ func (c *crd) edited(edit func(source *crdedit.CRD) ([]byte, error)) (*crd, erro
 	return newCRD(doc, c.config)
 }
 
-// commitRules makes c the session's CRD. rule is the index of the rule last added or changed, or -1.
+// commitRules makes c the session's CRD. rule is the index of the rule added or changed, or -1.
 func (s *Session) commitRules(c *crd, rule int) error {
 	next := *s.state
 	next.crd, next.rule = c, rule
@@ -280,7 +279,6 @@ func (s *Session) oneRule(ctx context.Context, n int) (string, error) {
 	return s.rulesAt(s.state.location, ran, true, n).text(s.Width) + stopped + s.requirementHints(n), nil
 }
 
-// requirementHints returns hints on what rule n still requires before an API server accepts it.
 func (s *Session) requirementHints(n int) string {
 	rule, text := s.rulesHere()[n], ""
 	if rule.Message == "" && strings.ContainsAny(rule.Rule, "\n\r") {
@@ -335,7 +333,8 @@ func (s *Session) save(file string, overwrite bool) (string, error) {
 	return fmt.Sprintf("wrote %s\n", written), nil
 }
 
-// losesRules reports whether the CRD has changes that were not written to any file.
+// losesRules reports whether quitting would lose changes of the CRD that are neither in its file nor in the file that
+// was saved last.
 func (s *Session) losesRules() bool {
 	return s.Unsaved() && s.written != string(s.state.crd.doc.Text)
 }

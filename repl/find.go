@@ -19,7 +19,6 @@ import (
 // rejectedWord is the outcome that celadon find --want calls refused.
 const rejectedWord = "rejected"
 
-// wants are the outcomes that :find accepts. Except for rejectedWord, they are named as in celadon find.
 var wants = []string{rejectedWord, string(search.Accepted), string(search.Errs), string(search.OverBudget)}
 
 type found struct {
@@ -83,7 +82,6 @@ func (s *Session) search(ctx context.Context, n int, want search.Want) (*analysi
 	return a.Ask(ctx, rules[i], want)
 }
 
-// answerText formats the write that was found for the rule with index rule.
 func answerText(a *analysis.Answer, want search.Want, rule, width int) (string, error) {
 	w := a.Witness
 	var b strings.Builder
@@ -121,7 +119,6 @@ func answerText(a *analysis.Answer, want search.Want, rule, width int) (string, 
 	return b.String(), nil
 }
 
-// The size up to which a large object is shown.
 const (
 	maxFoundLines   = 80
 	maxFoundColumns = 300
@@ -138,7 +135,6 @@ func cut(text string) string {
 	return strings.Join(lines, "\n") + "\n"
 }
 
-// useFound makes the last write found the session's object and old object.
 func (s *Session) useFound() error {
 	if s.found.Witness == nil {
 		return errors.New("nothing found yet: run :find first")

@@ -45,7 +45,6 @@ func funcs(ctx context.Context, s *Session, arg string) (string, error) {
 	return text + s.groupText(group, func(e *assist.FunctionEntry) bool { return e.Name != name }), nil
 }
 
-// available returns the entries of the functions and operators that the session can use.
 func (s *Session) available() []assist.FunctionEntry {
 	names := functions(s)
 	return slices.DeleteFunc(assist.FunctionIndex(), func(e assist.FunctionEntry) bool {
@@ -55,8 +54,7 @@ func (s *Session) available() []assist.FunctionEntry {
 
 func isOperator(e *assist.FunctionEntry) bool { return slices.Contains(e.Groups, "operators") }
 
-// inGroup returns the functions and operators of a group that the session can use, first those for
-// which it is the main group.
+// inGroup returns the available entries of a group, first those whose main group it is.
 func (s *Session) inGroup(group string) []assist.FunctionEntry {
 	all := slices.DeleteFunc(s.available(), func(e assist.FunctionEntry) bool { return !slices.Contains(e.Groups, group) })
 	slices.SortStableFunc(all, func(a, b assist.FunctionEntry) int {
@@ -77,8 +75,6 @@ func (s *Session) allFunctions() string {
 	return b.String() + termwidth.Fold(funcsFoot, s.Width, 0)
 }
 
-// groupText lists the functions of a group for which lists returns true, or returns "" without such
-// functions.
 func (s *Session) groupText(g assist.FunctionGroup, lists func(*assist.FunctionEntry) bool) string {
 	var rows [][]string
 	for _, e := range s.inGroup(g.Name) {
@@ -104,8 +100,6 @@ func groupNamed(name string) (g assist.FunctionGroup, ok bool) {
 	return g, false
 }
 
-// function explains a function or an operator: its forms, a description, and examples. It returns "" if
-// the session cannot use it.
 func (s *Session) function(ctx context.Context, name string) string {
 	entry, known := assist.FindFunction(name)
 	f := s.funcs.Of(name, s.helper(), s.state.kube)
@@ -133,8 +127,8 @@ func (s *Session) function(ctx context.Context, name string) string {
 	return b.String()
 }
 
-// examples returns the examples of a function. If the session is for a Kubernetes version, the examples have
-// the costs of that version, and examples without a value there are left out.
+// examples evaluates the examples again if the session is for a Kubernetes version, because costs differ and functions
+// can be missing there.
 func (s *Session) examples(ctx context.Context, e *assist.FunctionEntry) (all []assist.Example) {
 	if s.state.kube == "" {
 		return e.Examples
@@ -148,8 +142,6 @@ func (s *Session) examples(ctx context.Context, e *assist.FunctionEntry) (all []
 	return all
 }
 
-// searchFunctions lists the functions whose name or summary contains a word. A single result without a hint
-// is explained.
 func (s *Session) searchFunctions(ctx context.Context, query string) (string, error) {
 	word := strings.ToLower(query)
 	found := slices.DeleteFunc(s.available(), func(e assist.FunctionEntry) bool {
@@ -176,8 +168,6 @@ func (s *Session) searchFunctions(ctx context.Context, query string) (string, er
 	return text, nil
 }
 
-// laterFunction returns an error that names the version that added the function. It returns nil if
-// no version has the function or if the session is not limited to a version.
 func (s *Session) laterFunction(name string) error {
 	since := s.funcs.Since(name)
 	if since == "" || s.state.kube == "" {

@@ -71,8 +71,8 @@ func (s *Session) commandHelp(cmd *command) string {
 	return text
 }
 
-// helpTexts has a block of lines for each command: its name, a paragraph of two to five sentences, and often an
-// example after a tab. A blank line follows each block but the last.
+// helpTexts has a block of lines for each command: its name, a paragraph, and often an example after a tab. A blank
+// line follows each block but the last.
 //
 //go:embed help_commands.txt
 var helpTexts string
@@ -110,7 +110,7 @@ var question = regexp.MustCompile(`^(:?\w*|\w+(\.\w+|\[\d+\]|\['[^']*'\]|\["[^"]
 
 func isQuestion(line string) bool { return len(line) <= maxQuestion && question.MatchString(line) }
 
-// explain implements NAME?. It explains a command, a function, a group of functions, or a field.
+// explain implements NAME?.
 func (s *Session) explain(ctx context.Context, name string) (string, error) {
 	if name == "" || name[0] == ':' {
 		return help(ctx, s, name)
@@ -136,7 +136,7 @@ func (s *Session) explain(ctx context.Context, name string) (string, error) {
 	return s.fieldHelp(s.helper().Hover(src, lastName(src)))
 }
 
-// lastName returns the position of the last name or index in a path.
+// lastName returns the position of the last name or index in a path, in code points.
 func lastName(src string) int {
 	at := 0
 	for _, t := range lex.Tokens([]rune(src)) {
@@ -147,8 +147,6 @@ func lastName(src string) int {
 	return at
 }
 
-// fieldHelp describes a field: its type, whether it is required, its bounds, its description, and its
-// rules.
 func (s *Session) fieldHelp(h *assist.Hover) (string, error) {
 	if h == nil || h.Type+h.Description+h.Bounds == "" {
 		return "", errors.New("nothing is known about this name (:help lists the commands, :funcs the functions)")
@@ -187,7 +185,6 @@ const (
 	maxFieldRules  = 20
 )
 
-// presence returns whether a field is required, or "" if no field has the path.
 func (s *Session) presence(path string) string {
 	steps, err := engine.ParsePath(path)
 	if err != nil || len(steps) == 0 || s.state.location == nil {

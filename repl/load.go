@@ -75,7 +75,6 @@ func load(_ context.Context, s *Session, arg string) (string, error) {
 	})
 }
 
-// replaceCRD makes doc the session's CRD, unless unsaved rules would be lost.
 func (s *Session) replaceCRD(doc Document) error {
 	if s.losesRules() {
 		return errors.New("unsaved rules would be lost: run :save or :undo first")
@@ -83,8 +82,6 @@ func (s *Session) replaceCRD(doc Document) error {
 	return s.LoadCRD(doc)
 }
 
-// mismatch returns an error if the file holds no CRD although a CRD is wanted, or only CRDs although an
-// object is wanted.
 func (c *choice) mismatch(docs []Document) error {
 	crds := slices.ContainsFunc(docs, Document.isCRD)
 	wantCRD := c.kind == "crd"
@@ -114,7 +111,6 @@ func article(kind string) string {
 	return "a " + termwidth.Cut(kind, maxValue)
 }
 
-// kindOf returns what :load makes of docs without a kind: "crd", "policy", or "object".
 func kindOf(docs []Document) string {
 	switch {
 	case len(docs) > 0 && docs[0].isCRD():
@@ -128,16 +124,15 @@ func kindOf(docs []Document) string {
 type choice struct {
 	kind string // "crd", "object", "old", or "policy"
 	file string
-	// name is the name that the user gave, or "".
 	name string
-	// kinds are the allowed kinds of an object. If empty, any kind is allowed.
+	// kinds are the allowed kinds of an object, if a file has several. If empty, any kind is allowed.
 	kinds []schema.GroupKind
 	// like is the identity of the current object, or a zero value. An old object is selected by it.
 	like identity
 }
 
-// from selects a document by kind, then by name, or, for an old object, by the identity of the current
-// object. Without a name, the only object of a file is selected whatever its kind and identity are.
+// from selects a document by kind, name, and, for an old object, the identity of the current object. Without a name,
+// the only object of a file is selected whatever its kind is.
 func (c *choice) from(docs []Document) (Document, error) {
 	candidates := docs
 	keep := func(is func(Document) bool) {
@@ -187,7 +182,6 @@ type identity struct {
 	namespace, name string
 }
 
-// called reports whether name, as NAME or NAMESPACE/NAME, refers to the object.
 func (id identity) called(name string) bool {
 	return name == id.name || name == id.namespace+"/"+id.name
 }
@@ -205,7 +199,6 @@ func identify(doc Document) identity {
 	return identity{schema.FromAPIVersionAndKind(obj.APIVersion, obj.Kind).GroupKind(), cmp.Or(obj.Metadata.Namespace, "default"), obj.Metadata.Name}
 }
 
-// identityOf returns the identity of an object. An object without a namespace is in the namespace default.
 func identityOf(object map[string]any) identity {
 	u := unstructured.Unstructured{Object: object}
 	// The strings may be parts of a larger text.
@@ -232,9 +225,9 @@ type Inputs struct {
 	Paths []string
 }
 
-// Start loads the session's first CRD and objects. If in has several, it selects the object whose kind a CRD
-// defines, and the CRD that defines the object's kind. Objects of built-in kinds need no CRD; for others, the
-// error is ErrNoCRD if none is given. Start cannot be undone.
+// Start loads the session's first CRD and objects. If in has several objects, it selects one by kind and name, and then
+// the CRD of its kind. Objects of built-in kinds need no CRD; for others, the error is ErrNoCRD if none is given. Start
+// cannot be undone.
 func (s *Session) Start(in Inputs) error {
 	if in.CRDPath == "" {
 		in.CRDs = withBuiltin(nil, kindsOf(in.Objects))
@@ -278,8 +271,7 @@ func (s *Session) Start(in Inputs) error {
 	return err
 }
 
-// startOld keeps the old objects for :object if there are several, and loads the old version of the object.
-// Without an object, it does not choose among several old objects.
+// Without an object, startOld does not choose among several old objects.
 func (s *Session) startOld(in Inputs, c choice) error {
 	if s.keepOlds(in); in.ObjectPath == "" && s.olds != nil {
 		return nil

@@ -17,20 +17,18 @@ import (
 	"github.com/celadon-cel/celadon/x/valuediff"
 )
 
-// A location is the path at which expressions are evaluated: a schema node, and its value in the
-// loaded object.
+// A location is the path at which expressions are evaluated.
 type location struct {
 	compiler *expr.Compiler // nil if the schema is not visible to rules
 	help     *assist.Context
 	root     *types.Decl
 	steps    []engine.Step
-	// self and old are the values that expressions see. has is set if self has a value.
+	// self and old are the values that expressions see. has is set if self has a value, and at a bare location.
 	self, old any
 	has       bool
 }
 
-// newLocation returns the location at steps. seen holds the objects as rules see them, or is nil without
-// an object.
+// newLocation returns the location at steps. seen holds the objects as rules see them, or is nil.
 func newLocation(c *crd, version string, steps []engine.Step, seen *engine.Prepared) (*location, error) {
 	var obj map[string]any
 	if seen != nil {
@@ -59,7 +57,7 @@ func newLocation(c *crd, version string, steps []engine.Step, seen *engine.Prepa
 	return p, nil
 }
 
-// concrete replaces each [*] by the first element or key in obj, if there is one.
+// concrete replaces each [*] by the first item or the smallest key in obj, if there is one.
 func concrete(obj map[string]any, steps []engine.Step) []engine.Step {
 	out := slices.Clone(steps)
 	for i := range out {
@@ -80,7 +78,6 @@ func concrete(obj map[string]any, steps []engine.Step) []engine.Step {
 	return out
 }
 
-// declBelow returns the declaration one step below d, or nil if nothing is declared there.
 func declBelow(d *types.Decl, step engine.Step) *types.Decl {
 	if !step.Item && !step.Any {
 		if f := d.Fields[step.Name]; f != nil {
@@ -117,8 +114,8 @@ func (p *location) patternSteps() []engine.Step {
 	return steps
 }
 
-// resolve parses a path in the syntax of :cd: relative to p, absolute with a leading slash, or with
-// ".." for the parent.
+// resolve parses a path in the syntax of :cd: relative to p, absolute with a leading slash, or with ".." for the
+// parent.
 func (p *location) resolve(arg string) ([]engine.Step, error) {
 	steps := slices.Clone(p.steps)
 	rest := strings.TrimSpace(arg)
@@ -148,8 +145,7 @@ func (p *location) path() string { return engine.FormatPath(p.steps) }
 
 func (p *location) decl() *types.Decl { return p.help.Node.Decl }
 
-// suggestion returns the end of an error message for a path that does not exist, such as a suggestion of
-// a similar field.
+// suggestion returns the end of an error message for a path that does not exist.
 func (p *location) suggestion(steps []engine.Step) string {
 	d := p.root
 	for _, step := range steps {
@@ -167,7 +163,7 @@ func (p *location) suggestion(steps []engine.Step) string {
 	return ""
 }
 
-// fromRoot returns the end of an error message for a path below p that exists below the root instead, or "".
+// fromRoot is the suggestion for a path below p that exists below the root instead, or "".
 func (p *location) fromRoot(steps []engine.Step) string {
 	at := len(p.steps)
 	if at == 0 || len(steps) <= at || !slices.Equal(steps[:at], p.steps) {
@@ -185,7 +181,7 @@ func (p *location) fromRoot(steps []engine.Step) string {
 // ErrNoCRD is returned for a command or an expression that needs a CRD if none is loaded.
 var ErrNoCRD = errors.New("no CRD is loaded: run :load crd FILE")
 
-// here returns the location of expressions: the session's path, or a bare location without a CRD.
+// here returns the location at which expressions are compiled.
 func (s *Session) here() *location {
 	if s.state.crd != nil {
 		return s.state.location
@@ -205,8 +201,6 @@ func (s *Session) here() *location {
 	return s.bare[kube]
 }
 
-// withoutCRD returns ErrNoCRD if err is the compile error of an expression that reads self or oldSelf
-// and no CRD is loaded. Otherwise, it returns err.
 func (s *Session) withoutCRD(err error) error {
 	var bad *engine.CompileError
 	if s.state.crd != nil || !errors.As(err, &bad) {

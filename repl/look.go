@@ -63,7 +63,7 @@ func kube(_ context.Context, s *Session, arg string) (string, error) {
 	return termwidth.Fold(b.String(), s.Width, 2), nil
 }
 
-// cd implements :cd. :undo does not revert it.
+// cd implements :cd, which :undo does not revert.
 func cd(_ context.Context, s *Session, arg string) (string, error) {
 	p, err := s.there(cmp.Or(arg, "/"))
 	if err != nil {
@@ -83,7 +83,6 @@ func pwd(_ context.Context, s *Session, _ string) (string, error) {
 	}}, s.Width), nil
 }
 
-// there returns the location at the path arg, or the session's location if arg is empty.
 func (s *Session) there(arg string) (*location, error) {
 	st := s.state
 	steps, err := st.location.resolve(arg)
@@ -235,7 +234,6 @@ func (c *crd) with(cfg engine.Config) (*crd, error) {
 	return next, next.compile()
 }
 
-// compile decodes the CRD and compiles the engine unless that was already done.
 func (c *crd) compile() (err error) {
 	if c.engine != nil {
 		return nil
@@ -259,7 +257,6 @@ func (c *crd) compile() (err error) {
 
 type schemaNode = apiextensionsv1.JSONSchemaProps
 
-// schema returns the schema of a version, or nil if the version has no schema.
 func (c *crd) schema(version string) *schemaNode {
 	if v := c.version(version); v >= 0 && c.def.Spec.Versions[v].Schema != nil {
 		return c.def.Spec.Versions[v].Schema.OpenAPIV3Schema

@@ -49,15 +49,14 @@ func objectCommand(_ context.Context, s *Session, arg string) (string, error) {
 	return "", fmt.Errorf("%s objects are named %s: want NAMESPACE/NAME, or a number of :objects", count(len(found)), shortened(arg))
 }
 
-// A tally holds the number of objects that a rule rejects, because it is false or fails, and the indexes of the
-// first maxRows of them.
+// A tally counts the objects that a rule rejects. first holds the indexes of the first maxRows of them.
 type tally struct {
 	n     int
 	first []int
 }
 
-// tallies runs all rules for the objects of the collection that can be prepared in the version in use.
-// objects is the number of these objects.
+// tallies runs all rules for the objects of the collection. It skips objects of other versions and objects that cannot
+// be prepared; objects counts the rest.
 func (s *Session) tallies(ctx context.Context) (all map[engine.RuleRef]*tally, objects int, err error) {
 	c := s.many()
 	if c == nil {
@@ -101,7 +100,6 @@ func (s *Session) prepared(o *storedObject) (*engine.Prepared, error) {
 	return s.state.prepareWrite(value, s.OldOf(value))
 }
 
-// rejectsText returns how many objects of the collection a rule rejects, or "" if no objects were tried.
 func (s *Session) rejectsText(v verdicts, ref engine.RuleRef) string {
 	if v.objects == 0 {
 		return ""
@@ -117,7 +115,6 @@ func (s *Session) rejectsText(v verdicts, ref engine.RuleRef) string {
 	return fmt.Sprintf("rejects %s of %s (%s)", count(t.n), count(v.objects), listed(names, maxNames))
 }
 
-// rejectedBy lists the first maxRows objects that rule n at the session's path rejects, each with a message.
 func (s *Session) rejectedBy(ctx context.Context, n int) (string, error) {
 	c, err := s.needMany()
 	if err != nil {

@@ -64,8 +64,6 @@ func oldObject(_ context.Context, s *Session, arg string) (string, error) {
 	return "", fmt.Errorf(":old %s: want set, unset, copy, none, or no argument", kind)
 }
 
-// change applies edit to a copy of the object, or of the old object, and makes the copy the
-// session's object if it is valid.
 func (s *Session) change(old bool, edit func(map[string]any) error) error {
 	if s.state.crd == nil {
 		return ErrNoCRD
@@ -115,7 +113,7 @@ func (s *Session) remove(obj map[string]any, path string) error {
 	return take(obj, steps)
 }
 
-// edited returns the path of a change. It must lead to a single value that the schema permits.
+// edited parses the path of a change, which must lead to a single value.
 func (s *Session) edited(path string) ([]engine.Step, error) {
 	p := s.state.location
 	steps, err := p.resolve(strings.TrimSpace(path))
@@ -144,7 +142,7 @@ func (s *Session) edited(path string) ([]engine.Step, error) {
 	return steps, nil
 }
 
-// decodeJSON decodes a value. Numbers are decoded as in the API server.
+// decodeJSON decodes numbers as the API server does.
 func decodeJSON(text string) (any, error) {
 	text = strings.TrimSpace(text)
 	var raw json.RawMessage
@@ -236,8 +234,6 @@ func check(ctx context.Context, s *Session, _ string) (string, error) {
 	return decide(ctx, st.crd.engine, &st.object.doc, old)
 }
 
-// persisted implements :persisted. It prints the object as a server would store it, with passwords
-// removed.
 func persisted(ctx context.Context, s *Session, arg string) (string, error) {
 	st := s.state
 	if arg != "" && arg != "diff" {
@@ -261,7 +257,6 @@ func persisted(ctx context.Context, s *Session, arg string) (string, error) {
 	return printable(string(text)) + s.selectable(kept), err
 }
 
-// selectable returns a line that lists the selectable fields with a value in obj, or "".
 func (s *Session) selectable(obj map[string]any) string {
 	version, err := s.state.crd.engine.VersionOf(obj)
 	if err != nil {

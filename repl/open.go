@@ -19,9 +19,7 @@ import (
 // decides which objects are used may come last, so objects of every kind are kept until then.
 
 const (
-	// maxKinds limits the kinds of objects that are kept.
-	maxKinds = 1000
-	// maxDefinitions and maxDefinitionBytes limit the CRDs and policies that are kept.
+	maxKinds           = 1000
 	maxDefinitions     = 2000
 	maxDefinitionBytes = 256 << 20
 )
@@ -35,12 +33,10 @@ type sorter struct {
 	objects  map[schema.GroupKind]*collection
 	skipped  skipped
 	kept     int // bytes of crds and policies
-	// params holds the kinds of the params of policies.
-	params map[schema.GroupKind]bool
+	params   map[schema.GroupKind]bool
 }
 
-// take sorts a document. It returns an error if a path that the user named, or a CRD or policy, cannot be
-// read, or if a limit is exceeded.
+// take sorts a document. It fails if a path that the user named cannot be read.
 func (o *sorter) take(in *Input) error {
 	if in.Err != nil && in.Line == 0 && slices.Contains(o.named, in.File) {
 		return fmt.Errorf("%s: %w", in.File, in.Err)
@@ -76,7 +72,6 @@ func (o *sorter) define(in *Input, docs *[]Document) error {
 	return nil
 }
 
-// definePolicy keeps an object of the group admissionregistration.k8s.io and the kind of its params.
 func (o *sorter) definePolicy(in *Input) error {
 	if err := o.define(in, &o.policies); err != nil {
 		return err
@@ -114,11 +109,10 @@ func (o *sorter) sortedKinds() []schema.GroupKind {
 	return kinds
 }
 
-// Open loads in, and sorts the documents in the files and folders of in.Paths: CRDs, objects, and policies
-// with their params. If there are several CRDs, it loads the first with objects. A single object becomes the
-// current object. Several become the collection, and the first of them, or the object in.Name, is current. If
-// in has no object, OldPath is read here, and otherwise Olds is used. loaded describes the result. many is
-// set if there is a collection. Open cannot be undone.
+// Open loads in, and sorts the documents in the files and folders of in.Paths by content: CRDs, objects, and policies
+// with their params. If in has no object, it loads the first CRD that has objects, makes the first object, or the
+// object in.Name, current, and reads old versions from in.OldPath. Otherwise, it works like Start. Several objects form
+// the collection. loaded describes the result. many is set if there is a collection. Open cannot be undone.
 func (s *Session) Open(ctx context.Context, in Inputs) (loaded string, many bool, err error) {
 	if s.host.Read == nil {
 		return "", false, errNoFiles
@@ -152,8 +146,8 @@ func (s *Session) Open(ctx context.Context, in Inputs) (loaded string, many bool
 	return notes + printable(s.openedText(o)) + "\n", s.many() != nil, nil
 }
 
-// candidates returns the kinds of the named objects, and then of the objects that were read. Among the
-// latter, kinds that policies refer to come last.
+// candidates returns the kinds of objects for withBuiltin. Among the kinds that were read, those that policies refer to
+// come last.
 func (o *sorter) candidates(named []Document) (kinds []schema.GroupKind) {
 	kinds = kindsOf(named)
 	var read []schema.GroupKind
@@ -194,7 +188,6 @@ func (s *Session) keepOlds(in Inputs) {
 	}
 }
 
-// openObjects loads the CRD that defines the objects, and the objects.
 func (s *Session) openObjects(ctx context.Context, in Inputs, o *sorter) error {
 	kinds, crds := Definitions(s.crds)
 	chosen := max(0, slices.IndexFunc(kinds, func(kind schema.GroupKind) bool { return o.objects[kind] != nil }))
@@ -234,7 +227,6 @@ func (s *Session) collect(o *sorter) {
 	}
 }
 
-// openPolicies loads the policies with the objects that they refer to. It returns notes on problems.
 func (s *Session) openPolicies(o *sorter) (string, error) {
 	if !slices.ContainsFunc(o.policies, func(doc Document) bool { return strings.HasSuffix(doc.Kind(), "AdmissionPolicy") }) {
 		o.skipped.others += len(o.policies) // such as webhook configurations
@@ -262,7 +254,6 @@ func (s *Session) openPolicies(o *sorter) (string, error) {
 	return notes(problems), nil
 }
 
-// refersTo reports whether a policy can refer to objects of a kind: params, Namespaces, and RBAC objects.
 func (o *sorter) refersTo(kind schema.GroupKind) bool {
 	return kind.Group == "rbac.authorization.k8s.io" || kind == (schema.GroupKind{Kind: "Namespace"}) || o.params[kind]
 }

@@ -19,7 +19,7 @@ import (
 	"github.com/celadon-cel/celadon/x/policyrequest"
 )
 
-// policies holds the admission policies of a session. They are immutable.
+// policies holds the admission policies of a session. It is immutable.
 type policies struct {
 	set      *policy.Set
 	problems []string
@@ -110,7 +110,6 @@ type review struct {
 	object, old map[string]any
 }
 
-// review returns the review of a write of the object, or of its deletion.
 func (s *Session) review(ctx context.Context, deletes bool) (r *review, err error) {
 	st := s.state
 	switch {
@@ -129,7 +128,7 @@ func (s *Session) review(ctx context.Context, deletes bool) (r *review, err erro
 		r.object, r.old = nil, r.object
 	}
 	if r.old == nil && st.subresource != "" {
-		r.old = r.object // see state.request
+		r.old = r.object // see state.write
 	}
 	r.Set, r.User, r.Subresource, r.Builtins = st.policies.set, policyrequest.User("", nil), st.subresource, s.host.Builtins
 	if len(st.user) > 0 {
@@ -155,7 +154,7 @@ func (s *Session) review(ctx context.Context, deletes bool) (r *review, err erro
 	return r, nil
 }
 
-// decide takes the write through admission. It returns an error if anything other than a policy rejects the object.
+// decide returns an error if anything other than a policy rejects the object.
 func (r *review) decide(ctx context.Context, st *state) (err error) {
 	res := &engine.Result{Allowed: true}
 	req, goesOn := st.request(), true
@@ -271,7 +270,8 @@ func (s *Session) evaluation(ctx context.Context, b *strings.Builder, req *polic
 	}
 }
 
-// policyField returns the path of an item of a list of a policy, or if the index is -1, names matchConditions and the one that fails.
+// policyField returns the path of an item of a list of a policy. For index -1, it names matchConditions and the
+// condition that fails.
 func policyField(list string, index int, condition string) string {
 	if index < 0 {
 		return strings.TrimSpace("matchConditions " + condition)
@@ -279,7 +279,7 @@ func policyField(list string, index int, condition string) string {
 	return fmt.Sprintf("%s[%d]", list, index)
 }
 
-// values writes the values in the expression of a policy with an index. It writes nothing if ctx is done.
+// values writes the values in an expression of a policy, or nothing if Explain fails.
 func (s *Session) values(ctx context.Context, b *strings.Builder, req *policy.Request, e *policy.Evaluation, index int) {
 	values, err := s.state.policies.set.Explain(ctx, *req, e, index)
 	if err != nil {
@@ -294,7 +294,6 @@ func (s *Session) values(ctx context.Context, b *strings.Builder, req *policy.Re
 	}
 }
 
-// evalInPolicy evaluates an expression with the variables of the current policy.
 func (s *Session) evalInPolicy(ctx context.Context, src string) Reply {
 	r, err := s.review(ctx, false)
 	if err != nil {

@@ -28,14 +28,12 @@ const (
 )
 
 type typedPreview struct {
-	// call is the signature of the call that encloses the cursor, or "". argument is the part of it
-	// that describes the argument at the cursor.
+	// call is the signature of the call that encloses the cursor, or "". argument is the part of it that describes the
+	// argument at the cursor.
 	call     string
 	argument assist.Span
-	// text is the value, the type, the error, or the completion of the last name, on one line. It is empty if the
-	// line is unfinished.
-	text string
-	// failed is set if text is an error.
+	// text is the value, or an error or another note instead of it, on one line. It can be empty.
+	text   string
 	failed bool
 }
 
@@ -44,8 +42,7 @@ type typedExpr struct {
 	pos int // the cursor, in code points
 }
 
-// preview returns the preview of a line with the cursor at pos, in code points. It does not change the
-// session.
+// preview returns the preview of a line with the cursor at pos, in code points. It does not change the session.
 func (s *Session) preview(ctx context.Context, line string, pos int) (p typedPreview) {
 	defer func() {
 		if recover() != nil { // the reply to the line will report it
@@ -92,8 +89,6 @@ func (s *Session) typedExpr(line string, pos int) (x typedExpr, ok bool) {
 	return x, x.pos >= 0 && slices.ContainsFunc(lex.Tokens([]rune(x.src)), isCode)
 }
 
-// typedRule returns the expression in the argument of a command. Some commands have the
-// number of a rule before it.
 func (s *Session) typedRule(command, arg string) (src string, ok bool) {
 	if path, _ := cutRulePath(arg); command == "add" && path != "" {
 		return "", false
@@ -107,8 +102,6 @@ func (s *Session) typedRule(command, arg string) (src string, ok bool) {
 	return rest, n < 0 || n >= len(rules) || rules[n].OptionalOldSelf == nil
 }
 
-// isUnfinished reports whether an expression is empty or needs more text: it has an open string or bracket, or ends
-// with an operator.
 func isUnfinished(src string) bool {
 	tokens := lex.Tokens([]rune(src))
 	if len(tokens) == 0 || lex.Unfinished(src) {
@@ -133,7 +126,6 @@ func (s *Session) previewText(ctx context.Context, x *typedExpr) (text string, f
 	return s.previewValue(ctx, compiled)
 }
 
-// nameAt returns the completion of the unfinished name before the cursor, if there is one.
 func (s *Session) nameAt(x *typedExpr) (text string, ok bool) {
 	src := []rune(x.src)
 	src = src[:min(x.pos, len(src))]
@@ -182,9 +174,8 @@ func (s *Session) previewValue(ctx context.Context, compiled *expr.Expr) (text s
 	return printable(format(out.Value)) + " " + facts, false
 }
 
-// describeCandidate returns a line about a candidate of Complete: the bounds and the description of a field,
-// the description of a function, or the arguments of a command. It returns "" if nothing is known. start is
-// where the completion starts.
+// describeCandidate returns a line about a candidate of Complete, or "". start is where the completion starts, in code
+// points.
 func (s *Session) describeCandidate(line string, start int, candidate string) (text string) {
 	defer func() {
 		if recover() != nil {

@@ -35,8 +35,6 @@ func (s *Session) Problem(err error) string {
 	return text
 }
 
-// fieldsHint returns a hint on how to list the fields, if bad reports an unknown field and nothing similar is
-// known.
 func (s *Session) fieldsHint(bad *engine.CompileError) string {
 	if !strings.HasPrefix(bad.Summary(), "undefined field ") || s.hint(bad) != "" || s.advice(bad).Words != "" {
 		return ""
@@ -46,7 +44,8 @@ func (s *Session) fieldsHint(bad *engine.CompileError) string {
 
 func (s *Session) fixed(bad *engine.CompileError) string { return s.problemOf(bad).Fixed(bad.Rule) }
 
-// problemOf returns the problem of an expression that does not compile. Only a rule must be a condition.
+// problemOf returns the problem of an expression that does not compile. The type that the expression must have depends
+// on the command.
 func (s *Session) problemOf(bad *engine.CompileError) *assist.Problem {
 	p := s.helper()
 	switch name, _, _ := strings.Cut(s.doing, " "); name {
@@ -60,7 +59,6 @@ func (s *Session) problemOf(bad *engine.CompileError) *assist.Problem {
 	return &problem
 }
 
-// correctedLine returns the current line with the first fix of its expression, or "".
 func (s *Session) correctedLine(bad *engine.CompileError) string {
 	line := cmp.Or(s.doing, s.last.text)
 	if fixed := s.fixed(bad); fixed != "" && bad.Rule != "" && strings.Contains(line, bad.Rule) {
@@ -82,14 +80,12 @@ func hintText(words string, width int) string {
 	return termwidth.Fold("  hint: "+printable(words)+"\n", width, 2)
 }
 
-// summary returns the checker's message without its position and the container, and with self for the
-// internal name of its type.
 func summary(bad *engine.CompileError) string {
 	text := strings.ReplaceAll(bad.Summary(), " (in container '')", "")
 	return printable(selfType.ReplaceAllString(text, "self"))
 }
 
-// hint returns a suggestion for an unknown name: the version that added it, or similar names.
+// hint returns a suggestion to append to a message: the version that added a function, or similar names.
 func (s *Session) hint(bad *engine.CompileError) string {
 	if match := unknownFunction.FindStringSubmatch(bad.Summary()); match != nil && s.state.kube != "" {
 		if err := s.laterFunction(match[1]); err != nil {
@@ -113,8 +109,8 @@ func didYouMean(names []string) string {
 
 func (s *Session) advice(bad *engine.CompileError) assist.Advice { return s.problemOf(bad).Advice }
 
-// caret returns the line with a caret below the error position, or "" if the position is unknown. If the line
-// is wider than the screen, only the part around the position is shown.
+// caret returns the line with a caret below the error position, or "" if the position is unknown. It shows only a part
+// of a line that is wider than the screen.
 func caret(bad *engine.CompileError, width int) string {
 	lines := strings.Split(bad.Rule, "\n")
 	if bad.Line < 1 || bad.Line > len(lines) || bad.Column < 1 {
@@ -143,8 +139,7 @@ func caret(bad *engine.CompileError, width int) string {
 // maxLintedNodes limits the size of the schemas for which lints are found after each line.
 const maxLintedNodes = 20_000
 
-// textLints are the lints that are reported for expressions too. They find conditions that compare
-// quantities and versions as text.
+// textLints are also reported for expressions. They find conditions that compare quantities and versions as text.
 var textLints = []string{"text-order", "text-equality"}
 
 func (s *Session) lintsOf(ctx context.Context, rule apiextensionsv1.ValidationRule) []vet.Lint {
@@ -185,8 +180,7 @@ func dropRules(s *schemaNode) {
 	}
 }
 
-// lintNotes returns the lints of a rule, or those named in only, and prepares :fix to run the first
-// replacement as the argument of command.
+// lintNotes returns the lints of a rule, or those named in only. :fix then runs command with the first replacement.
 func (s *Session) lintNotes(ctx context.Context, rule apiextensionsv1.ValidationRule, command string, only ...string) string {
 	text := ""
 	for _, l := range s.lintsOf(ctx, rule) {
@@ -209,8 +203,7 @@ func tryText(src string, width int) string {
 	return termwidth.Fold("  try:  "+printable(lex.OneLine(src))+"\n", width, 6)
 }
 
-// comparesText reports whether src has a comparison operator and mentions self. Other expressions have none
-// of textLints, so that the search for lints can be skipped.
+// comparesText returns false only if src has none of textLints.
 func comparesText(src string) bool {
 	return strings.ContainsAny(src, "<>=") && strings.Contains(src, types.Self)
 }

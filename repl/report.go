@@ -62,7 +62,7 @@ type ReportError struct {
 	Column int    `json:"column,omitempty"`
 }
 
-// APIVersion is the apiVersion of all reports.
+// APIVersion is the apiVersion of reports.
 const APIVersion = "celadon/v1"
 
 func newReport() *Report { return &Report{Kind: "EvalReport", APIVersion: APIVersion} }

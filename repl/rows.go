@@ -30,8 +30,8 @@ type Evaluator struct {
 type Row struct {
 	// Path is the path of self if the session's path has a step [*], and empty otherwise.
 	Path string
-	// Value is the value, or nil if Err is set. Err is a *NoValueError if the object is of another version or
-	// has no value at the session's path, and an *engine.InternalError for an internal error.
+	// Value is nil if Err is set. Err is a *NoValueError if the object is of another version or has no value at the
+	// session's path.
 	Value *Value
 	Err   error
 	// Cost is in CEL cost units.
@@ -44,8 +44,8 @@ const maxRowValue = 1 << 20
 // maxElements limits the elements of an object for which an expression is evaluated.
 const maxElements = 100_000
 
-// Evaluator compiles an expression for use with many objects. It returns an *engine.CompileError if the
-// expression does not compile. The session must not change while the result is in use.
+// Evaluator compiles an expression for use with many objects. It returns an *engine.CompileError if the expression does
+// not compile. A CRD must be loaded, and the session must not change while the result is in use.
 func (s *Session) Evaluator(src string) (*Evaluator, error) {
 	x, err := s.compile(src, false)
 	if err != nil {
@@ -82,8 +82,8 @@ func (e *Evaluator) Rows(ctx context.Context, object, old map[string]any) []Row 
 	return rows
 }
 
-// prepareWrite returns the write of an object as its rules see it. If only a webhook could convert the old
-// object, the write is a create.
+// prepareWrite returns the write of an object as rules see it. If only a webhook could convert the old object, the
+// write is a create.
 func (st *state) prepareWrite(object, old map[string]any) (*engine.Prepared, error) {
 	req, err := st.sent(context.Background(), st.write(object, old))
 	if err != nil {
@@ -121,8 +121,8 @@ func (e *Evaluator) row(ctx context.Context, p *engine.Prepared, path []engine.S
 	return row
 }
 
-// elements appends the paths in v that a pattern leads to, sorted, if there is a value. It stops when there
-// are more than maxElements paths.
+// elements appends the paths in v that match pattern and have a value. It stops when there are more than maxElements
+// paths.
 func elements(v any, pattern, at []engine.Step, out *[][]engine.Step) {
 	if len(*out) > maxElements {
 		return

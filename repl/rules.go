@@ -77,10 +77,8 @@ func (s *Session) wholeRule(ctx context.Context, n int) (string, error) {
 }
 
 type verdicts struct {
-	// ran holds the results for the loaded object.
 	ran map[engine.RuleRef]engine.RuleResult
-	// rejected holds the objects of the collection that a rule rejects. objects is the number of objects that were
-	// tried.
+	// objects is the number of objects of the collection that were tried.
 	rejected map[engine.RuleRef]*tally
 	objects  int
 }
@@ -127,11 +125,10 @@ const (
 	costlyHint   = tooExpensive + ": run :advice for suggestions\n"
 )
 
-// allRules is the index for all rules of a path.
 const allRules = -1
 
-// rulesAt lists the rules at p, or the rule with the index only. If parts is set, it includes their messages
-// and other fields.
+// rulesAt lists the rules at p. only is an index, or allRules. If parts is set, messages and other fields are listed
+// below the rules.
 func (s *Session) rulesAt(p *location, ran verdicts, parts bool, only int) *listing {
 	l := &listing{}
 	if p.help.Schema == nil {
@@ -268,7 +265,6 @@ func (s *Session) rulesAll(ctx context.Context) (string, error) {
 	return text + termwidth.Fold(fmt.Sprintf("all rules: estimate %s, %s of the limit for version %s\n", phrase.Number(total), phrase.Share(total, limit), s.state.version), s.Width, 2), nil
 }
 
-// rulesBelow lists the rules below p, which has no rules itself.
 func (s *Session) rulesBelow(ctx context.Context, p *location) (string, error) {
 	steps := p.patternSteps()
 	text, _, err := s.rulesAtPaths(ctx, rulePaths(p.help.Schema, steps))
@@ -286,7 +282,6 @@ func (s *Session) rulesBelow(ctx context.Context, p *location) (string, error) {
 	return termwidth.Fold(fmt.Sprintf("no rules at %s; rules below it:\n", at), s.Width, 2) + text, nil
 }
 
-// rulesAtPaths lists the rules at paths, grouped by path. total is the sum of their estimates.
 func (s *Session) rulesAtPaths(ctx context.Context, paths [][]engine.Step) (text string, total uint64, err error) {
 	var b strings.Builder
 	var locations []*location
@@ -314,7 +309,6 @@ func (s *Session) rulesAtPaths(ctx context.Context, paths [][]engine.Step) (text
 	return b.String() + termwidth.Fold(printable(notes), s.Width, 2), total, nil
 }
 
-// rulePaths returns the schema paths that have rules. Parents come first, and fields are sorted by name.
 func rulePaths(s *apiextensionsv1.JSONSchemaProps, at []engine.Step) [][]engine.Step {
 	if s == nil {
 		return nil

@@ -21,8 +21,7 @@ import (
 type Reply struct {
 	// Text is empty or ends with a line break.
 	Text string
-	// Failed is set if Text is an error or the warning of unsaved rules. The state of the session has then
-	// not changed.
+	// Failed is set if Text is an error or the warning of unsaved rules.
 	Failed bool
 	// Quit is set if the session should end.
 	Quit bool
@@ -85,8 +84,7 @@ func (s *Session) fit(e evaluator) {
 	}
 }
 
-// An evaluator is a LineReader on a terminal, where Ctrl-C can stop an evaluation and which has a
-// width and colors.
+// An evaluator is a LineReader on a terminal.
 type evaluator interface {
 	// evaluating returns a context that is canceled by Ctrl-C until done is called.
 	evaluating(context.Context) (ctx context.Context, done func())
@@ -98,11 +96,10 @@ type evaluator interface {
 	end(entries []string)
 }
 
-// greeting is printed before the first prompt of a terminal.
 const greeting = "Enter an expression to print its value, type, and cost; :help lists commands.\n"
 
-// End handles the end of input. It evaluates an unfinished expression, if any. Otherwise it quits,
-// but the first time it only warns if there are unsaved rules.
+// End handles the end of input. It evaluates an unfinished expression, if any. Otherwise it quits, or warns if there
+// are unsaved rules and it has not just warned.
 func (s *Session) End(ctx context.Context) Reply {
 	if s.partial != "" {
 		line := s.partial
@@ -123,8 +120,8 @@ func (s *Session) quit() Reply {
 // maxPartial limits the bytes of an expression of several lines.
 const maxPartial = 64 << 10
 
-// Do executes a line: an expression, a command, or part of an expression that spans several lines.
-// If the line ends with a tab, Do lists its completions. If it fails, the session does not change.
+// Do executes a line: an expression, a command, or part of an expression that spans several lines. If the line ends
+// with a tab, Do lists its completions.
 func (s *Session) Do(ctx context.Context, line string) (reply Reply) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -197,15 +194,14 @@ func (s *Session) begins(line string) bool {
 	return ok && cmd.expression && s.progress.Add(arg)
 }
 
-// A lastLine is an expression or command that the next line may continue, with the states of the
-// session before and after it.
+// A lastLine is an expression or command that the next line may continue, with the states of the session before and
+// after it. text is empty if the line cannot be continued.
 type lastLine struct {
 	text   string
 	before undoPoint
 	after  *state
 }
 
-// finished executes a complete expression or command and records it in the history.
 func (s *Session) finished(ctx context.Context, line string) Reply {
 	line = strings.TrimSpace(line)
 	s.history = append(s.history, line)
@@ -215,7 +211,6 @@ func (s *Session) finished(ctx context.Context, line string) Reply {
 	return s.withNote(s.answered(ctx, line))
 }
 
-// answered executes a line and returns the reply, without the note on a hidden status.
 func (s *Session) answered(ctx context.Context, line string) Reply {
 	corrected := s.corrected
 	s.corrected = ""
@@ -249,8 +244,8 @@ func (s *Session) answered(ctx context.Context, line string) Reply {
 	return reply
 }
 
-// continued executes the last line again with line appended to it. Changes made by the last line,
-// such as an added rule, are first undone.
+// continued executes the last line again with line appended to it. It first undoes the changes of the last line, such
+// as an added rule.
 func (s *Session) continued(ctx context.Context, line string) Reply {
 	last, now := s.last, s.undoPoint()
 	if s.state == last.after {
@@ -329,8 +324,7 @@ type LineReader interface {
 	ReadLine(prompt string) (string, error)
 }
 
-// errLineCanceled is returned by a LineReader on Ctrl-C. The line is discarded and the session
-// continues.
+// errLineCanceled is returned by a LineReader on Ctrl-C. The line is discarded.
 var errLineCanceled = errors.New("line cancelled")
 
 // Lines returns a LineReader for a pipe or a file. It displays no prompt.

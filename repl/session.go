@@ -30,9 +30,9 @@ type Config struct {
 	Host        Host
 }
 
-// A Session is the state of a shell: a CRD and a version of it, an object and its old version, and
-// a path in the schema. It performs no I/O except through its Host. A command that fails changes
-// nothing. A Session is not safe for concurrent use.
+// A Session is the state of a shell: a CRD and a version of it, an object and its old version, and a path in the
+// schema. It performs no I/O except through its Host. A command that fails does not change the state. A Session is not
+// safe for concurrent use.
 type Session struct {
 	host   Host
 	limits cost.Limits
@@ -47,12 +47,11 @@ type Session struct {
 	written string
 	history []string // one entry per complete expression or command
 	found   found
-	// corrected is the line that :fix runs, with the first fix of an error or lint in the previous line, or "".
+	// corrected is the line that :fix runs, or "".
 	corrected string
 	doing     string
 	// partial is an unfinished expression, or a command with one, that the next line continues.
-	partial string
-	// progress is the lexer's progress in partial.
+	partial  string
 	progress lex.Progress
 	last     lastLine
 	warned   bool // the user was warned of unsaved rules
@@ -62,11 +61,9 @@ type Session struct {
 	oldNoted                bool // the user was informed how to try transition rules
 	funcs                   *assist.Functions
 	noPreview               bool // set by :set preview off
-	// collection holds several objects besides the current object, or is nil. olds holds their old versions.
-	collection *collection
-	olds       *collection
-	// crds are the CRDs that were given to Open or found by it, and the description of a built-in kind if
-	// the objects need one. :load crd loads one by its kind or name.
+	collection              *collection
+	olds                    *collection
+	// crds are the CRDs that :load crd finds by kind or name.
 	crds []Document
 	// Width is the number of columns available for replies. 0 means unlimited.
 	Width int
@@ -87,13 +84,12 @@ type state struct {
 	// seen holds object and old as rules see them. It is nil without an object, or if it must be derived
 	// again.
 	seen *engine.Prepared
-	// policies holds the admission policies; nil if none are loaded. policy is the name of the policy
-	// whose variables expressions have, or "".
+	// policies is nil if none are loaded. policy is the policy whose variables expressions have, or "".
 	policies *policies
 	policy   string
 	// rule is the index of the rule last added or changed, or -1.
 	rule int
-	// command is the command that created this state from the previous state, or "" if no command did.
+	// command is the command that created this state, or "" if no command did.
 	command string
 }
 
@@ -198,7 +194,6 @@ func (st *state) settle(steps []engine.Step) error {
 	}
 }
 
-// prepare sets seen and the prepared form of the objects, as validation would see them.
 func (st *state) prepare() error {
 	st.seen = nil
 	if st.subresource == statusName && !st.crd.hasStatus(st.version) {
@@ -224,8 +219,8 @@ func (st *state) prepare() error {
 	return nil
 }
 
-// here returns the prepared objects. It returns nil without an object, or if the object's version
-// differs from the version in use.
+// here returns the prepared objects. It returns nil without an object, or if the object's version differs from the
+// version in use.
 func (st *state) here() *engine.Prepared {
 	if st.seen == nil || st.seen.Version != st.version {
 		return nil
@@ -241,8 +236,6 @@ func (st *state) visible(o *object) map[string]any {
 	return o.prepared
 }
 
-// choose sets the version: the object's version if no version is set, otherwise the version in use
-// if the CRD has it, otherwise the storage version.
 func (st *state) choose() error {
 	e := st.crd.engine
 	if st.object != nil {
@@ -264,8 +257,8 @@ func (st *state) choose() error {
 
 const maxUndo = 50
 
-// commit settles next and makes it the current state. The current state becomes the target of
-// :undo. If commit returns an error, nothing has changed.
+// commit settles next and makes it the current state, as a step of :undo. If commit returns an error, the session has
+// not changed.
 func (s *Session) commit(next *state, steps []engine.Step) error {
 	if err := next.settle(steps); err != nil {
 		return err
@@ -277,8 +270,8 @@ func (s *Session) commit(next *state, steps []engine.Step) error {
 	return nil
 }
 
-// enter makes the settled state next current. It drops from the previous state what settle can derive again;
-// the compiled CRD stays if next has the same CRD.
+// enter makes the settled state next current. To save memory, it drops from the previous state the parts that settle
+// derives again.
 func (s *Session) enter(next *state) {
 	before := s.state
 	if before.crd != nil && before.crd != next.crd {
@@ -298,8 +291,8 @@ func (s *Session) Unsaved() bool {
 	return c != nil && s.saved[savedKey(c.doc)] != string(c.doc.Text)
 }
 
-// Prompt returns the text to display before the cursor. With a CRD, it contains the kind, the version, the
-// path, and the policy. If it is wider than half of Width, its beginning is cut off.
+// Prompt returns the text to display before the cursor. If it is wider than about half of Width, its beginning is cut
+// off.
 func (s *Session) Prompt() string {
 	st := s.state
 	switch {

@@ -55,8 +55,7 @@ func (st *state) write(object, old map[string]any) engine.Request {
 	return req
 }
 
-// sent returns a write as the tool that applies the object sends it. It returns an error if the tool cannot
-// send it, or if the server finds a conflict.
+// sent returns a write as the tool that applies the object sends it.
 func (st *state) sent(ctx context.Context, req engine.Request) (engine.Request, error) {
 	if st.apply.Kind == "" || st.crd.builtins != nil {
 		return req, nil
@@ -74,8 +73,7 @@ func (st *state) sent(ctx context.Context, req engine.Request) (engine.Request, 
 	return req, nil
 }
 
-// hiddenStatus returns a note if rules do not see the object's status. It returns nil if rules see
-// the status or if the object has no status.
+// hiddenStatus returns a note if rules do not see the object's status, or nil.
 func (st *state) hiddenStatus() *StatusNote {
 	if st.object == nil || st.subresource != "" || st.here() == nil || !st.crd.hasStatus(st.version) {
 		return nil
@@ -91,8 +89,7 @@ func (st *state) hiddenStatus() *StatusNote {
 	return n
 }
 
-// readsStatus reports whether an expression at steps reads the status of self, or an object that
-// contains it.
+// readsStatus reports whether an expression at steps reads the status of the object, alone or as part of self.
 func readsStatus(x *expr.Expr, steps []engine.Step) bool {
 	if len(steps) > 0 {
 		return steps[0].Name == statusName && expr.Mentions(x.AST(), types.Self)
@@ -106,8 +103,7 @@ func readsStatus(x *expr.Expr, steps []engine.Step) bool {
 	})) > 0
 }
 
-// noteStatus returns the note on a hidden status if x, evaluated at steps, reads the status. The
-// current reply then ends with the note.
+// noteStatus returns the note on a hidden status if x reads the status. withNote then adds the note to the reply.
 func (s *Session) noteStatus(x *expr.Expr, steps []engine.Step) *StatusNote {
 	if x == nil || !readsStatus(x, steps) {
 		return nil
@@ -121,8 +117,6 @@ func (s *Session) statusIsRead() *StatusNote {
 	return n
 }
 
-// withNote appends the note on a hidden status to a reply that read it. The note is added once per
-// loaded object.
 func (s *Session) withNote(reply Reply) Reply {
 	n := s.state.hiddenStatus()
 	if s.readStatus && n != nil && !s.statusNoted {
@@ -135,7 +129,6 @@ func (s *Session) withNote(reply Reply) Reply {
 
 var errWrite = errors.New("want status, object, apply [client|server], or user NAME [GROUP…]")
 
-// writeAs implements :as. It sets, or prints, which kind of write is evaluated, or sets its user.
 func writeAs(_ context.Context, s *Session, arg string) (string, error) {
 	next := *s.state
 	if words := strings.Fields(arg); len(words) > 1 && words[0] == "user" {
@@ -170,8 +163,7 @@ func writeAs(_ context.Context, s *Session, arg string) (string, error) {
 	return "", s.commit(&next, next.steps)
 }
 
-// applyAs returns the write for the argument of :as. For "apply" alone, it chooses the kind of write from the
-// objects, as celadon check does.
+// For "apply" alone, applyAs chooses the kind of write from the objects, as celadon check does.
 func (st *state) applyAs(arg string) (how apply.Write, ok bool) {
 	switch arg {
 	case "apply":

@@ -66,8 +66,7 @@ func cutLine(line string, width int) string {
 	return termwidth.Cut(line, width)
 }
 
-// whyText formats the values that determined the result, one per line. If space is short, the value
-// is cut before its note.
+// If space is short, whyText cuts values before their notes.
 func whyText(parts []record.Part, width int) string {
 	var texts []string
 	widest := 0

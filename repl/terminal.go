@@ -25,8 +25,8 @@ type TerminalConfig struct {
 	Color bool
 	// Plain turns off previews and bracketed paste, for terminals with few capabilities.
 	Plain bool
-	// History holds the entries of earlier sessions, oldest first. Remember is called with each new
-	// entry. An entry can span several lines.
+	// History holds the entries of earlier sessions, oldest first. Remember is called with each new entry. It can be
+	// nil. An entry can span several lines.
 	History  []string
 	Remember func(entry string)
 }
@@ -64,9 +64,8 @@ type Terminal struct {
 	session *Session
 }
 
-// OpenTerminal takes control of the terminal until Close is called. It returns an error if in or
-// out is not a terminal. Only the goroutine that calls ReadLine may use s from then on; others call
-// withSession.
+// OpenTerminal takes control of the terminal until Close is called. It returns an error if in or out is not a terminal.
+// From then on, only the goroutine that calls ReadLine may use s.
 func OpenTerminal(in, out *os.File, s *Session, cfg TerminalConfig) (*Terminal, error) {
 	if !readline.IsTerminal(int(in.Fd())) || !readline.IsTerminal(int(out.Fd())) {
 		return nil, errors.New("not a terminal")
@@ -163,8 +162,7 @@ func (t *Terminal) style(r Reply) string {
 	return strings.Join(lines, "")
 }
 
-// A rawMode switches the terminal between lines and single keys. In the mode of single keys, the
-// terminal also marks pasted text.
+// A rawMode switches the terminal between lines and single keys.
 type rawMode struct {
 	in, out *os.File
 	paste   bool
@@ -207,12 +205,10 @@ func (m *rawMode) exit() error {
 // entry may still continue in the next line. It is therefore reported to Remember only when the
 // next entry begins or the session ends.
 
-// shownBreak represents a line break in the line editor.
 const shownBreak = "⏎"
 
-// recall sets the entries of the up key to those of earlier sessions and of this session. It rebuilds the
-// history because an editor that is positioned at an older entry would keep that entry instead of a new
-// entry.
+// recall sets the entries of the up key. It rebuilds the history, because an editor that is positioned at an older
+// entry would keep that entry instead of a new entry.
 func (t *Terminal) recall(entries []string) error {
 	t.end(entries[:max(0, len(entries)-1)])
 	t.rl.ResetHistory()

@@ -25,16 +25,15 @@ type editedLine struct {
 	// holds mu.
 	mu sync.Mutex
 	// active is set until the line is entered or canceled.
-	active bool
-	prompt string
-	text   []rune
-	pos    int
-	style  lineedit.Style
-	color  bool
-	// previews is set if previews are on. preview is the preview of text.
+	active   bool
+	prompt   string
+	text     []rune
+	pos      int
+	style    lineedit.Style
+	color    bool
 	previews bool
 	preview  typedPreview
-	// replaced is the action that the listener carries out.
+	// replaced is the action that the listener carries out, or nil.
 	replaced *lineedit.Action
 	// version counts keys. A preview is shown only if the version has not changed.
 	version int
@@ -45,9 +44,7 @@ type editedLine struct {
 }
 
 const (
-	// previewPause is how long the user must pause before a preview appears.
-	previewPause = 80 * time.Millisecond
-	// minPreviewRows is the height of the smallest screen with previews.
+	previewPause   = 80 * time.Millisecond
 	minPreviewRows = 6
 )
 
@@ -130,7 +127,6 @@ func (t *Terminal) filter(r rune) (rune, bool) {
 	return a.Key, true
 }
 
-// enter ends the line and paints it for the last time, followed by mark.
 func (t *Terminal) enter(mark string) {
 	l := &t.line
 	l.mu.Lock()
@@ -203,7 +199,6 @@ func (t *Terminal) schedule() {
 	l.timer = time.AfterFunc(l.pause, func() { t.showPreview(ctx, version, text, pos) })
 }
 
-// showPreview computes a preview and paints it, unless a key was pressed meanwhile.
 func (t *Terminal) showPreview(ctx context.Context, version int, text string, pos int) {
 	t.use.Lock()
 	var p typedPreview
@@ -236,7 +231,7 @@ func (t *Terminal) withSession(f func()) {
 	f()
 }
 
-// paint paints the line. entered is set if the line is complete. The caller holds mu.
+// paint paints the line. The caller holds mu.
 func (t *Terminal) paint(entered bool) {
 	l := &t.line
 	shown := make([]rune, len(l.text))
@@ -248,8 +243,6 @@ func (t *Terminal) paint(entered bool) {
 	t.screen.Paint(lineedit.Frame{Prompt: l.prompt, Bold: l.color, Text: string(shown), Pos: l.pos, Entered: entered, Below: t.below(l.style, l.preview)})
 }
 
-// below returns the function that formats the lines below the line: a menu or a search, or else the
-// preview.
 func (t *Terminal) below(style lineedit.Style, p typedPreview) func(width, height int) []string {
 	return func(width, height int) []string {
 		if lines := t.editor.Below(style, width, height); lines != nil {

@@ -48,7 +48,7 @@ type Action struct {
 	Replace bool
 	Line    []rune
 	Pos     int
-	// Bell is set if the key has no effect that a user can see.
+	// Bell is set if the bell of the terminal should ring.
 	Bell bool
 }
 
@@ -95,8 +95,7 @@ func (e *Editor) publish() {
 	e.below.Store(&shown)
 }
 
-// Below returns the lines of the open menu or search, or nil. A menu has at most height lines of at
-// most width columns.
+// Below returns the lines of the open menu or search, or nil. No line is wider than width columns.
 func (e *Editor) Below(style Style, width, height int) []string {
 	if shown := e.below.Load(); shown != nil {
 		return (*shown).lines(style, width, height)
@@ -183,7 +182,7 @@ func (e *Editor) searchKey(r rune, line []rune, pos int) Action {
 	return e.key(r, line, pos)
 }
 
-// find shows the latest entry that contains the text, from the entry with index at backwards; see search.at.
+// find shows the latest entry that contains the text, searching backwards from the index at; see search.at.
 func (e *Editor) find(at int) Action {
 	s := e.search
 	s.failing = false

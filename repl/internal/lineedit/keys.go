@@ -11,9 +11,9 @@ import (
 
 // Keys reads the bytes of a terminal and translates them to keys, encoded in UTF-8.
 //
-// A Ctrl-D that arrives while no line is being edited looks like the end of input, after which
-// readline would stop reading. Keys converts it to the Ctrl-D character. It drops NUL, which readline
-// takes for the end of input too, and other control characters without a meaning.
+// A Ctrl-D that arrives while no line is being edited looks like the end of input, after which readline would stop
+// reading. Keys converts it to the Ctrl-D character. It drops NUL, which readline also takes for the end of input, and
+// other control characters without a meaning.
 type Keys struct {
 	in io.Reader
 	// Gone is set after the end of input or an error.
@@ -39,8 +39,7 @@ const (
 	maxEnds     = 3
 	escapePause = 40 * time.Millisecond
 	maxSequence = 32
-	// pastedTab replaces a tab in pasted text.
-	pastedTab = "  "
+	pastedTab   = "  "
 )
 
 // NewKeys returns Keys that read from in.
@@ -49,8 +48,7 @@ func NewKeys(in io.Reader) *Keys { return &Keys{in: in} }
 // Take records that a key is being processed.
 func (k *Keys) Take() { k.waiting.Add(-1) }
 
-// Waiting reports whether more keys are waiting to be processed. During a paste, for example, a line
-// need not be painted before the last key.
+// Waiting reports whether more keys are waiting to be processed.
 func (k *Keys) Waiting() bool { return k.waiting.Load() > 0 }
 
 // Read implements io.Reader. It waits for a key or an error.
@@ -88,9 +86,8 @@ func (k *Keys) fill() {
 	k.translate(c.err != nil)
 }
 
-// next returns the next chunk. It returns false if the bytes so far begin an escape sequence or a character
-// that does not continue within escapePause. The read then goes on, and its result is returned by a later
-// call.
+// next returns the next chunk. It returns false if the bytes so far begin an escape sequence or a character that does
+// not continue within escapePause. A later call then returns the result of the read.
 func (k *Keys) next() (chunk, bool) {
 	if k.reading == nil {
 		done := make(chan chunk, 1)
@@ -157,7 +154,6 @@ func (k *Keys) key(end bool) int {
 
 const escape = 0x1b
 
-// controls are the control characters that are keys.
 const controls = "\x01\x02\x03\x04\x05\x06\x07\x08\x09\x0a\x0b\x0c\x0d\x0e\x10\x12\x14\x15\x17\x19\x1a"
 
 func (k *Keys) emit(keys ...rune) {
@@ -211,7 +207,6 @@ func sequenceEnd(raw []byte) (n int, complete bool) {
 
 var altKeys = map[byte]rune{'b': KeyWordLeft, 'f': KeyWordRight, 'd': KeyWordDelete, KeyBackspace: KeyWordErase, KeyErase: KeyWordErase}
 
-// sequence emits the key of a sequence with the given parameters and last byte.
 func (k *Keys) sequence(params string, last byte) {
 	switch {
 	case last == '~' && params == "200":

@@ -122,7 +122,6 @@ func (e *Editor) menuKey(r rune, line []rune, pos int) (Action, bool) {
 	return Action{}, false
 }
 
-// move moves the selection. It wraps around at both ends.
 func (e *Editor) move(line []rune, by int) Action {
 	m := e.menu
 	m.selected = (m.selected + by + len(m.items)) % len(m.items)
@@ -210,7 +209,6 @@ func (m *menu) row(style Style, i, names, width int) string {
 	return name + hint
 }
 
-// wrap returns text in at most the given number of lines, broken at spaces. A longer text is cut.
 func wrap(text string, width, lines int) []string {
 	if width < 1 || lines < 1 || text == "" {
 		return nil

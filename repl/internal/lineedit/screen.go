@@ -88,8 +88,7 @@ func (s *Screen) Clear() {
 	_, _ = s.out.Write(b.Bytes())
 }
 
-// erase moves the cursor to the beginning of the frame and clears the rest of the screen. It counts the
-// rows above the cursor for the current width, because terminals wrap lines again after a resize.
+// erase counts the rows above the cursor for the current width, because terminals wrap lines again after a resize.
 func (s *Screen) erase(b *bytes.Buffer) {
 	if !s.painted {
 		return
@@ -165,7 +164,6 @@ func (l *layout) window(height int) {
 	l.cursorRow -= first
 }
 
-// unbounded is the width of a terminal of unknown width.
 const unbounded = 1 << 20
 
 func (f *Frame) layout(width int) *layout {
