@@ -18,7 +18,6 @@ import (
 	"github.com/celadon-cel/celadon/x/crdedit"
 )
 
-// corpusCRDs returns the CRD files of CELADON_CORPUS, or the example if it is not set.
 func corpusCRDs(t testing.TB) []string {
 	t.Helper()
 	if len(corpus.Named(t)) == 0 {
@@ -27,13 +26,10 @@ func corpusCRDs(t testing.TB) []string {
 	return corpus.CRDFiles(t)
 }
 
-// leftOutOfShort reports whether the n-th file of a corpus is left out of a test with -short.
 func leftOutOfShort(n int) bool { return testing.Short() && n%8 != 0 }
 
-// TestCorpusEdits adds a rule at a random path of each CRD and removes it again. It checks that the edited
-// text differs only by the inserted rule, and that the original text is restored. It also edits a random
-// existing rule. (Document.edited checks that the parsed CRDs are equal except for the edit.) Every 25th CRD
-// is edited in a session.
+// TestCorpusEdits adds a rule at a random path of each CRD and removes it again. Document.edited checks that the parsed
+// CRDs are equal except for the edit.
 func TestCorpusEdits(t *testing.T) {
 	t.Parallel()
 	done := 0
@@ -93,7 +89,6 @@ func addAndDrop(t *testing.T, c *crd, version int, place []engine.Step) {
 	}
 }
 
-// changeOne tries two random edits of a random rule, each on the original CRD.
 func changeOne(t *testing.T, c *crd, version int, random *rand.Rand) {
 	t.Helper()
 	schema := c.def.Spec.Versions[version].Schema.OpenAPIV3Schema
@@ -142,7 +137,6 @@ func must(t testing.TB, s *Session, line string) string {
 	return reply.Text
 }
 
-// editablePlaces returns the paths in the CRD's schema that can have rules.
 func editablePlaces(c *crd, version int, at []engine.Step, d *types.Decl) [][]engine.Step {
 	v := &c.def.Spec.Versions[version]
 	if d == nil {
@@ -202,7 +196,6 @@ func editAndUndo(t *testing.T, c *crd, version int, place []engine.Step) {
 	}
 }
 
-// onlyAdded checks that now is was with one piece of text inserted.
 func onlyAdded(t *testing.T, was, now []byte) {
 	t.Helper()
 	front := 0

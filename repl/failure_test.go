@@ -13,7 +13,6 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// snapshot returns the state of a session that a user can observe, except its history.
 func snapshot(s *Session) map[string]string {
 	st := s.state
 	out := map[string]string{
@@ -35,7 +34,6 @@ func snapshot(s *Session) map[string]string {
 	return out
 }
 
-// badArguments are arguments that are tried with every command.
 var badArguments = []string{
 	"", "nope", "1", "9", "-1", "0", "99999999999999999999", "1 1", "nope = 1", "replicas", "replicas = x", "replicas[0] = 1", "env[9] = {}", "/kind = \"X\"", "unset status", "set nope = 1", "x", "all all", "replicas = {", "replicas = ", "= 1", "[", "[9]", "['", "..", "../../../..", "/nope",
 	"spec.nope", "[*]", "env[*].name = \"x\"", "env[99] = {}", "/ = {}", "set", "set nope", "set x = {", "unset nope", "unset", "copy that", "crd", "crd nope", "object nope", "old nope", "old",
@@ -43,7 +41,6 @@ var badArguments = []string{
 	"\x00", "日本", strings.Repeat("(", 300), strings.Repeat("a.", 300) + "a", ": :", "//", "-",
 }
 
-// sessions returns sessions with many and with few things loaded.
 func sessions(t *testing.T) map[string]func() *Session {
 	full := func() *Session {
 		s := crontab(t)
@@ -82,8 +79,6 @@ func sessions(t *testing.T) map[string]func() *Session {
 	}
 }
 
-// TestEveryFailureChangesNothing runs every command with bad arguments. It checks that failed
-// commands report an error and do not change the session.
 func TestEveryFailureChangesNothing(t *testing.T) {
 	for name, open := range sessions(t) {
 		t.Run(name, func(t *testing.T) {
@@ -128,8 +123,6 @@ func fails(t *testing.T, s *Session, line string) bool {
 	return reply.Failed
 }
 
-// TestLoadBuiltin checks that a failed :load of an object of a built-in kind changes nothing, and that one :undo
-// reverts a successful one.
 func TestLoadBuiltin(t *testing.T) {
 	t.Parallel()
 	version := "v0"

@@ -25,8 +25,7 @@ const (
 	upgradingPage  = "../docs/versions.md"
 )
 
-// TestFunctionsPage compares docs/functions.md with the index of functions. The page begins with
-// testdata/functions_page.md, in which {{groups}} is replaced by an overview.
+// The page begins with testdata/functions_page.md, in which {{groups}} is replaced by an overview.
 func TestFunctionsPage(t *testing.T) {
 	t.Parallel()
 	frame, err := os.ReadFile(functionsFrame)
@@ -54,7 +53,7 @@ func TestFunctionsPage(t *testing.T) {
 	}
 }
 
-// A functionSection is a group with its functions. A function of several groups is in the section of the first.
+// A function of several groups is in the section of the first.
 type functionSection struct {
 	assist.FunctionGroup
 	entries []assist.FunctionEntry
@@ -74,8 +73,6 @@ func functionSections() (all []functionSection) {
 	return all
 }
 
-// overview returns a line with the names of the section's functions. For a group without a section, it names
-// its functions in other sections.
 func (s *functionSection) overview() string {
 	title, entries := fmt.Sprintf("[%s](#%s)", s.Title, strings.ReplaceAll(strings.ToLower(s.Title), " ", "-")), s.entries
 	if len(entries) == 0 {
@@ -89,7 +86,7 @@ func (s *functionSection) overview() string {
 	return "- " + title + ": " + strings.Join(names, ", ") + "\n"
 }
 
-// text returns the section. Operators are in a table, because a heading without letters has no anchor.
+// Operators are in a table, because a heading without letters has no anchor.
 func (s *functionSection) text(t *testing.T) string {
 	t.Helper()
 	if len(s.entries) == 0 {
@@ -116,8 +113,6 @@ func (s *functionSection) text(t *testing.T) string {
 	return b.String()
 }
 
-// formsText lists the signatures of a function, each with the Kubernetes version that first accepts it in new
-// rules, unless that is the oldest supported version.
 func formsText(name string) string {
 	var b strings.Builder
 	f := (&assist.Functions{}).Of(name, nil, "")
@@ -159,7 +154,6 @@ func TestFunctionSections(t *testing.T) {
 	}
 }
 
-// TestNewFunctions compares the table in docs/versions.md with the versions of the functions.
 func TestNewFunctions(t *testing.T) {
 	t.Parallel()
 	const header = "| Kubernetes | new functions and macros | new forms of |\n|---|---|---|\n"
@@ -189,7 +183,6 @@ func TestNewFunctions(t *testing.T) {
 	}
 }
 
-// functionsOf returns the functions that v added, and the older functions with a form that v added.
 func functionsOf(v types.Version) (added, extended []string) {
 	k := &assist.Functions{}
 	for _, name := range k.Names(nil, "") {

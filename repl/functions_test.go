@@ -17,9 +17,6 @@ var update = flag.Bool("update", false, "rewrite golden files")
 
 const functionTexts = "../x/assist/functions.txt"
 
-// TestFunctionExamples evaluates the examples of all functions. functions.txt must have the values and costs
-// of the newest Kubernetes version, and the values must be the same in each version in which the example
-// compiles.
 func TestFunctionExamples(t *testing.T) {
 	t.Parallel()
 	results := map[string]string{}
@@ -38,8 +35,7 @@ func TestFunctionExamples(t *testing.T) {
 	}
 }
 
-// inEachVersion checks that an example has the same value in each version in which it compiles. Costs
-// may differ. If always is set, the example must compile in each version that has the function.
+// If always is set, the example must compile in each version that has the function. Costs may differ between versions.
 func inEachVersion(t *testing.T, entry assist.FunctionEntry, example assist.Example, always bool) {
 	t.Helper()
 	f := &assist.Functions{}
@@ -55,7 +51,6 @@ func inEachVersion(t *testing.T, entry assist.FunctionEntry, example assist.Exam
 	}
 }
 
-// evaluated returns the value and the cost of an expression without a CRD.
 func evaluated(t *testing.T, kube, src string) string {
 	t.Helper()
 	s, err := NewSession(Config{KubeVersion: kube})

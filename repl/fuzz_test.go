@@ -89,7 +89,6 @@ func stackOf(bug *engine.InternalError) []byte {
 	return bug.Stack
 }
 
-// crontab returns a session with the CronTab example.
 func crontab(t testing.TB) *Session {
 	t.Helper()
 	good := readDocuments(t, "../examples/crontab/objects/good.yaml")
@@ -155,7 +154,6 @@ func TestUndoAll(t *testing.T) {
 	must(t, s, ":rules")
 }
 
-// TestInterrupted checks that canceling the context stops an evaluation.
 func TestInterrupted(t *testing.T) {
 	s := crontab(t)
 	ctx, cancel := context.WithCancel(context.Background())

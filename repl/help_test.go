@@ -14,7 +14,6 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// TestHelpCoversCommands checks that :help describes every command.
 func TestHelpCoversCommands(t *testing.T) {
 	t.Parallel()
 	for _, c := range commands() {
@@ -28,7 +27,6 @@ func TestHelpCoversCommands(t *testing.T) {
 	}
 }
 
-// TestHelpExamples runs the example of every command. An example may fail only if it needs other files.
 func TestHelpExamples(t *testing.T) {
 	t.Parallel()
 	files := []string{"load", "policy", "object"}
@@ -53,8 +51,6 @@ func TestHelpExamples(t *testing.T) {
 	}
 }
 
-// helpSession returns a session whose host reads real files. It writes none: Save only returns a path
-// in dir.
 func helpSession(t *testing.T, dir string, cfg Config) *Session {
 	t.Helper()
 	cfg.Host = Host{
@@ -90,7 +86,6 @@ func withCRD(t *testing.T, s *Session, crd, object string) *Session {
 	return s
 }
 
-// TestHelpWidths compares help messages at several widths with golden files.
 func TestHelpWidths(t *testing.T) {
 	t.Parallel()
 	for _, width := range []int{40, 60, 80, 120} {
@@ -105,7 +100,6 @@ func TestHelpWidths(t *testing.T) {
 	}
 }
 
-// golden compares got with a file. With -update, it writes the file.
 func golden(t *testing.T, file, got string) {
 	t.Helper()
 	if *update {
@@ -122,7 +116,6 @@ func golden(t *testing.T, file, got string) {
 	}
 }
 
-// TestHelpAttacks checks that hostile and malformed requests for help are bounded and printable.
 func TestHelpAttacks(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("x", 1<<20)

@@ -21,8 +21,6 @@ var randomKeys = []string{
 	strings.Repeat("0123456789", 12), strings.Repeat("x", 61),
 }
 
-// TestTerminalRandomKeys types random keys, on terminals of several sizes.
-// After each sequence, the terminal must work as usual.
 func TestTerminalRandomKeys(t *testing.T) {
 	t.Parallel()
 	sequences := 250

@@ -45,7 +45,6 @@ func crontabObject(i int) map[string]any {
 	}
 }
 
-// TestTalliesAreExact compares the tallies of all rules with the results of validating each object.
 func TestTalliesAreExact(t *testing.T) {
 	t.Parallel()
 	const total = 1000
@@ -71,8 +70,6 @@ func TestTalliesAreExact(t *testing.T) {
 	}
 }
 
-// TestManyInterrupted checks that an interruption ends commands on many objects. An edit of a rule still
-// succeeds, without counting the objects.
 func TestManyInterrupted(t *testing.T) {
 	t.Parallel()
 	s := crontabs(t, 2000)
@@ -126,7 +123,6 @@ func crontabDefinition(t *testing.T) *Input {
 	return &Input{File: "crd.yaml", Object: definition, Document: func() (Document, error) { return doc, nil }}
 }
 
-// TestWrongObjects opens objects that cannot be used. The author of the files is the attacker.
 func TestWrongObjects(t *testing.T) {
 	t.Parallel()
 	cronTab := func(meta, spec any) map[string]any {
@@ -154,8 +150,7 @@ func TestWrongObjects(t *testing.T) {
 	}
 }
 
-// TestObjectsAreBounded opens an endless stream of objects. The attacker is the author of the files that a
-// user opens, who can make them of any size, with many small objects or with long names.
+// TestObjectsAreBounded opens an endless stream of objects. The attacker is the author of the files that a user opens.
 func TestObjectsAreBounded(t *testing.T) {
 	t.Parallel()
 	for name, object := range map[string]map[string]any{
@@ -186,7 +181,6 @@ func TestObjectsAreBounded(t *testing.T) {
 	}
 }
 
-// TestCompleteMany checks the completions of the arguments of commands on many objects.
 func TestCompleteMany(t *testing.T) {
 	t.Parallel()
 	s := crontabs(t, 1000)
@@ -203,7 +197,6 @@ func TestCompleteMany(t *testing.T) {
 	}
 }
 
-// BenchmarkTallies measures what an edit of a rule costs for each object.
 func BenchmarkTallies(b *testing.B) {
 	s := crontabs(b, 10_000)
 	for b.Loop() {

@@ -8,8 +8,6 @@ import (
 	"github.com/mattn/go-runewidth"
 )
 
-// TestNarrow checks that tables, values, and prompts fit the screen width and still contain the
-// essential part. Only single words can be wider.
 func TestNarrow(t *testing.T) {
 	for _, c := range []struct{ line, has string }{
 		{":help", ":optionalOldSelf"},
@@ -52,7 +50,6 @@ func TestNarrow(t *testing.T) {
 	}
 }
 
-// TestCaret checks that the caret is below the error, whichever part of the line is shown.
 func TestCaret(t *testing.T) {
 	for _, src := range []string{
 		"self.nope", "'日本語' == self.nope && true", "true &&\n  '日本語日本語日本語日本語日本語日本語' == self.nope",

@@ -36,7 +36,6 @@ spec:
     backendRefs: [{name: web, port: 80}]
 `
 
-// typedLines are what users of an HTTPRoute type.
 var typedLines = []string{
 	"self.spec.rules.size()",
 	"self.spec.hostnames",
@@ -85,7 +84,6 @@ func httpRouteSession(t testing.TB) *Session {
 	return s
 }
 
-// TestPreviewCost logs the processor time that a key and its preview take.
 func TestPreviewCost(t *testing.T) {
 	s := httpRouteSession(t)
 	c := openTTY(t, s, TerminalConfig{Color: true})
@@ -131,7 +129,6 @@ func BenchmarkPreview(b *testing.B) {
 	}
 }
 
-// TestPreviewChangesNothing checks that previews and descriptions change nothing that a user can observe.
 func TestPreviewChangesNothing(t *testing.T) {
 	t.Parallel()
 	s := crontab(t)
@@ -159,7 +156,6 @@ func TestPreviewChangesNothing(t *testing.T) {
 	}
 }
 
-// TestPreviewWork checks that an evaluation that would take long has no value.
 func TestPreviewWork(t *testing.T) {
 	t.Parallel()
 	s := crontab(t)
@@ -174,7 +170,6 @@ func TestPreviewWork(t *testing.T) {
 	}
 }
 
-// TestPreviewBare previews lines without a CRD.
 func TestPreviewBare(t *testing.T) {
 	t.Parallel()
 	s, err := NewSession(Config{})

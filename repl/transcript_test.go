@@ -8,8 +8,6 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 )
 
-// TestEveryCommandHasATranscript checks that the scripts of cmd/celadon contain a successful and a
-// failed use of each command.
 func TestEveryCommandHasATranscript(t *testing.T) {
 	scripts, err := filepath.Glob("../cmd/celadon/testdata/script/repl*.txtar")
 	if err != nil || len(scripts) == 0 {

@@ -34,7 +34,6 @@ func ioctl(t testing.TB, f *os.File, request uintptr, arg unsafe.Pointer) {
 	}
 }
 
-// openTTY starts a session on a pseudo-terminal. The session ends with the test.
 func openTTY(t testing.TB, s *Session, cfg TerminalConfig) *fakeTTY {
 	t.Helper()
 	keyboard, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
@@ -110,7 +109,6 @@ func (c *fakeTTY) press(keys string) {
 	}
 }
 
-// prompt returns the prompt, and whether previews are on. It waits for a command that is being executed.
 func (c *fakeTTY) prompt() (text string, previews bool) {
 	c.term.withSession(func() {
 		text, previews = c.session.Prompt(), !c.session.noPreview

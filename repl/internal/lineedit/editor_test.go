@@ -8,7 +8,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// words is a Source that completes the last word of a line.
 type words []string
 
 func (w words) Complete(line []rune, pos int) Completion {
@@ -124,7 +123,6 @@ func TestSearchEnter(t *testing.T) {
 	}
 }
 
-// TestEditorRandom checks that random keys keep the cursor in the line and the lines below within the height.
 func TestEditorRandom(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(3, 45))

@@ -70,7 +70,6 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-// TestKeysPause checks that an escape character without a continuation is a key.
 func TestKeysPause(t *testing.T) {
 	t.Parallel()
 	in, out := io.Pipe()

@@ -57,7 +57,6 @@ func wrapped(text string, n, width int) (rows []string, row, column int) {
 	return rows, row, column
 }
 
-// TestScreen paints random frames and compares the screen with the expected rows.
 func TestScreen(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 45))
