@@ -7,7 +7,6 @@ import (
 	"github.com/celadon-cel/celadon/x/assist"
 )
 
-// TestArities gets advice for calls of functions with too few or too many arguments of several types.
 func TestArities(t *testing.T) {
 	names := strings.Fields("contains containsCIDR containsIP startsWith endsWith matches size find findAll split join replace trim " +
 		"substring indexOf lastIndexOf lowerAscii charAt format all exists exists_one map filter transformList isSorted sum min max " +

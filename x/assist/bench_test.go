@@ -12,7 +12,6 @@ import (
 	"github.com/celadon-cel/celadon/x/assist"
 )
 
-// asks returns the rules of the largest CRD in the corpus and a Context for each.
 func asks(b *testing.B) (places []*assist.Context, rules []string) {
 	b.Helper()
 	crd := corpus.ReadCRD(b, corpus.Largest(b, corpus.CRDFiles(b)))
@@ -28,8 +27,7 @@ func asks(b *testing.B) (places []*assist.Context, rules []string) {
 	return places, rules
 }
 
-// benchmark calls ask for each context in turn and reports the 95th percentile and the maximum of the
-// time per call.
+// benchmark reports the 95th percentile and the maximum of the time per call.
 func benchmark(b *testing.B, ask func(p *assist.Context, rule string, at int)) {
 	places, rules := asks(b)
 	if len(places) == 0 {

@@ -11,7 +11,7 @@ import (
 	"github.com/celadon-cel/celadon/internal/regexp/lazy"
 )
 
-// The codes of mistakes. Index describes each.
+// The codes of mistakes. See Index.
 const (
 	Syntax             = "syntax"
 	UnknownOperator    = "unknown-operator"
@@ -54,10 +54,9 @@ type Entry struct {
 	Code string
 	// Server is the message of the API server, with … for its variable parts.
 	Server string
-	// Cause explains the mistake in one or two sentences, with code in backticks.
+	// Cause explains the mistake, with code in backticks.
 	Cause string
-	// Example is a rule with the mistake for the CRD of a database, and Fixed a rule without it. Both are
-	// "" if the mistake is outside the expression. Fixed is "" if no rule of a CRD can have this effect.
+	// Example is a rule with the mistake, and Fixed a rule without it. Each can be empty.
 	Example, Fixed string
 }
 
@@ -74,7 +73,7 @@ func Find(code string) (Entry, bool) {
 //go:embed codes.txt
 var codeTexts string
 
-// Index returns the index of errors, in the order in which the API server finds them.
+// Index returns the index of errors.
 func Index() []Entry { return slices.Clone(codeIndex()) }
 
 var codeIndex = sync.OnceValue(func() (all []Entry) {
@@ -130,7 +129,7 @@ var numberAsText = lazy.New(`^no such overload: (quantity|semver|duration|ip|cid
 
 var negativeIndex = lazy.New(`^index out of bounds: -\d`)
 
-// absent returns a hint for a read of the field or key in src, or "" if it finds no read that is short enough to quote.
+// absent returns a hint for a read of the field or key name in src, or "".
 func absent(src, name string) string {
 	tokens := lex.Tokens([]rune(src))
 	for i, t := range tokens {

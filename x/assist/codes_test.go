@@ -7,11 +7,9 @@ import (
 	"github.com/celadon-cel/celadon/x/assist"
 )
 
-// atRunTime lists the mistakes that only an evaluation shows.
 var atRunTime = []string{assist.AbsentField, assist.IndexRange, assist.DivisionByZero, assist.EmptyOptional, assist.InvalidValue}
 
-// TestIndex checks that each example has its code, and that its first fix, if any, is the fixed rule. Mistakes that only
-// show for some objects have an example without a code.
+// Mistakes that only show for some objects have an example without a code.
 func TestIndex(t *testing.T) {
 	p := placeIn(t, "testdata/database.yaml", "")
 	p.Part = assist.Rule

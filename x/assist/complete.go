@@ -88,7 +88,7 @@ func (p *Context) Complete(src []rune) Completion {
 // cursor is the identifier that the parser sees instead of the word that is being completed.
 const cursor = "__cursor__"
 
-// cursor returns the view at the end of src, or nil if the schema is not visible to rules.
+// cursor returns the view at the end of src, or nil.
 func (p *Context) cursor(src []rune) *view {
 	env, tree := p.tree(string(src) + cursor)
 	if tree == nil {
@@ -104,8 +104,6 @@ func (p *Context) cursor(src []rune) *view {
 	return v
 }
 
-// members returns the members of an operand: fields, known keys, and methods, or the functions of a
-// namespace. For an optional selection (.?), it returns only fields and keys.
 func (v *view) members(of ast.Expr, optional bool) []Candidate {
 	f := v.expr(of)
 	var out []Candidate
@@ -165,8 +163,6 @@ func declOf(d *types.Decl, t *cel.Type) *types.Decl {
 	return d
 }
 
-// methods returns the methods and macros that can be called on a value of type t. It omits methods
-// that accept any receiver.
 func methods(env *cel.Env, t *cel.Type) []Candidate {
 	found := map[string]Candidate{}
 	for name, f := range env.Functions() {
@@ -189,7 +185,7 @@ func methods(env *cel.Env, t *cel.Type) []Candidate {
 	return candidates(found)
 }
 
-// anyKind reports whether a parameter of type t accepts every value. Such methods are not offered,
+// anyKind reports whether a parameter of type t accepts every value. Methods with such a receiver are not offered,
 // because they match everywhere.
 func anyKind(t *cel.Type) bool {
 	return t.Kind() == celtypes.DynKind || t.Kind() == celtypes.TypeParamKind
@@ -220,7 +216,6 @@ func candidates(byText map[string]Candidate) []Candidate {
 	return out
 }
 
-// namespace returns the functions whose name begins with prefix, without the prefix.
 func namespace(env *cel.Env, prefix string) []Candidate {
 	found := map[string]Candidate{}
 	for name, f := range env.Functions() {
@@ -231,7 +226,6 @@ func namespace(env *cel.Env, prefix string) []Candidate {
 	return candidates(found)
 }
 
-// words returns the variables, literals, and functions that an expression can begin with.
 func (v *view) words() []Candidate {
 	var out []Candidate
 	if node := v.context.Node; !node.Bare {
@@ -264,7 +258,7 @@ func (v *view) words() []Candidate {
 	return append(out, candidates(found)...)
 }
 
-// identifier reports whether name is an identifier that does not begin with _, as the names of operators do.
+// identifier returns false for operators, whose names begin with _.
 func identifier(name string) bool {
 	for i, r := range name {
 		if !lex.Letter(r) && (i == 0 || !lex.LetterOrDigit(r)) {

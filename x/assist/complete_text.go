@@ -14,8 +14,6 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// completeString returns the values of an enum or the keys of a map as candidates for the string
-// literal that is open at the end of src.
 func (p *Context) completeString(src []rune, open lex.Token) Completion {
 	quote, raw := open.Start, false
 	if q, r := lex.StringPrefix(src, open.Start); q > open.Start {
@@ -43,8 +41,8 @@ func (p *Context) completeString(src []rune, open lex.Token) Completion {
 	return c.Only(string(src[quote+1:]))
 }
 
-// texts returns the known values of the literal at the cursor: those of the enum with which it is
-// compared, or the keys of the map that it indexes.
+// texts returns the known values of the literal at the cursor: the values of the enum that it is compared with, or the
+// keys of the map that it indexes.
 func (v *view) texts() []string {
 	above := v.above(1)
 	if above == nil {

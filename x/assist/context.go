@@ -78,8 +78,7 @@ func NewContext(e *engine.Engine, schema *apiextensionsv1.JSONSchemaProps, versi
 	return &Context{Node: node, Schema: SchemaAt(schema, steps), engine: e, whole: schema, around: newAround(root.Decl, steps)}, nil
 }
 
-// NewBareContext returns the context of an expression without a CRD, which has no self. Only the
-// KubeVersion, Expressions, and Limits of cfg matter.
+// NewBareContext returns the context of an expression without a CRD, which has no self.
 func NewBareContext(cfg engine.Config) (*Context, error) {
 	node, err := engine.BareNode(cfg)
 	if err != nil {
@@ -88,7 +87,6 @@ func NewBareContext(cfg engine.Config) (*Context, error) {
 	return &Context{Node: node, around: newAround(node.Decl, nil), Limits: cfg.Limits}, nil
 }
 
-// model returns the cost model of the version for which the rule is written.
 func (p *Context) model() celcost.Model {
 	v := types.Version{Minor: types.Newest}
 	if c := p.compiler(); c != nil {
@@ -112,7 +110,7 @@ func (p *Context) env() *cel.Env {
 	return env
 }
 
-// compiler returns the compiler for expressions at p, or nil if rules are not allowed there.
+// compiler returns the compiler for expressions at p, or nil, for example if rules are not allowed there.
 func (p *Context) compiler() *expr.Compiler {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -181,8 +179,8 @@ func SchemaBelow(s *apiextensionsv1.JSONSchemaProps, step engine.Step) *apiexten
 }
 
 // Explain returns the problem of a rule of a CRD that does not compile, with its fixes. e is the engine that was
-// compiled from the CRD. functions may be nil; calls for the same CRD should share it. Explain returns nil if e is
-// nil, if the CRD does not have the rule, or for an error in a fieldPath.
+// compiled from the CRD. functions may be nil; calls for the same CRD should share it. Explain returns nil if nothing
+// can be said, for example about a fieldPath.
 func Explain(e *engine.Engine, crd *apiextensionsv1.CustomResourceDefinition, bad *engine.CompileError, functions *Functions) *Problem {
 	if e == nil || bad.Part == "fieldPath" {
 		return nil

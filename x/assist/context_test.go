@@ -14,7 +14,6 @@ import (
 	"github.com/celadon-cel/celadon/x/assist"
 )
 
-// placeIn returns a context in the first version of the CRD in a file.
 func placeIn(t testing.TB, file, path string) *assist.Context {
 	t.Helper()
 	data, err := os.ReadFile(file)
@@ -42,7 +41,6 @@ func placeOf(t testing.TB, data []byte, path string) *assist.Context {
 	return p
 }
 
-// cursor removes the marker |> from line and returns its position.
 func cursor(line string) (src string, at int) {
 	before, after, _ := strings.Cut(line, "|>")
 	return before + after, len([]rune(before))
@@ -75,8 +73,6 @@ func TestHover(t *testing.T) {
 	}
 }
 
-// TestCall checks the call at the |> marker: its name and start, the form that fits best, the number of
-// forms, and the argument.
 func TestCall(t *testing.T) {
 	p := placeIn(t, "../../examples/crontab/crd.yaml", "")
 	for line, want := range map[string]string{
@@ -108,7 +104,6 @@ func TestCall(t *testing.T) {
 	}
 }
 
-// TestPlaceAtOnce uses one Context from several goroutines.
 func TestPlaceAtOnce(t *testing.T) {
 	t.Parallel()
 	p := placeIn(t, "../../examples/crontab/crd.yaml", "spec")

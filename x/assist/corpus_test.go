@@ -16,7 +16,7 @@ import (
 	"github.com/celadon-cel/celadon/x/assist"
 )
 
-// few visits every n-th CRD of the corpus that compiles, or all of them with CELADON_LEVEL=long.
+// few visits every n-th CRD of the corpus that compiles.
 func few(t *testing.T, every int, visit func(crd *apiextensionsv1.CustomResourceDefinition, e *engine.Engine)) {
 	t.Helper()
 	if level.Long() {
@@ -33,7 +33,6 @@ func few(t *testing.T, every int, visit func(crd *apiextensionsv1.CustomResource
 	}
 }
 
-// eachRule visits the rules of a CRD with their contexts.
 func eachRule(crd *apiextensionsv1.CustomResourceDefinition, e *engine.Engine, visit func(p *assist.Context, version, path string, index int, rule apiextensionsv1.ValidationRule)) {
 	functions := &assist.Functions{}
 	for i := range crd.Spec.Versions {
@@ -67,8 +66,7 @@ func eachRule(crd *apiextensionsv1.CustomResourceDefinition, e *engine.Engine, v
 	}
 }
 
-// TestUnguardedCorpus checks that Problems reports the same unguarded field as vet's optional-read
-// lint, and that each fix removes the problem.
+// TestUnguardedCorpus compares Problems with vet's optional-read lint.
 func TestUnguardedCorpus(t *testing.T) {
 	t.Parallel()
 	explained, fixed, offered := 0, 0, 0
@@ -109,8 +107,6 @@ func TestUnguardedCorpus(t *testing.T) {
 	t.Logf("%d findings, %d with fixes, %d fixes", explained, fixed, offered)
 }
 
-// TestBrokenCorpus introduces typical mistakes into rules and checks that each fix removes its
-// problem.
 func TestBrokenCorpus(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(22, 4))

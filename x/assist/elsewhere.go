@@ -7,16 +7,13 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// maxDepthOfFields limits the depth to which fieldElsewhere searches, and maxFieldsSeen the number of fields
-// that it visits.
 const (
 	maxDepthOfFields = 5
 	maxFieldsSeen    = 5000
 )
 
-// fieldElsewhere returns the expression for the field with this name that is closest to self, or "" if it finds no such
-// field, or several. of is the expression that does not have the field. If it does not begin with self or oldSelf, or
-// ends with metadata, the result is "".
+// fieldElsewhere returns the expression for the field with this name that is closest to self or oldSelf, or "" if it
+// finds no field or several. of is the expression that does not have the field.
 func (p *Context) fieldElsewhere(of, name string) string {
 	if of != types.Self && !strings.HasPrefix(of, types.Self+".") && of != types.OldSelf && !strings.HasPrefix(of, types.OldSelf+".") {
 		return ""

@@ -122,8 +122,6 @@ func (p *Context) newFault(bad *engine.CompileError) (*fault, bool) {
 	return f, true
 }
 
-// names returns all words that can follow a prefix of the expression: variables and functions, or fields and methods
-// if the prefix ends with a dot.
 func (f *fault) names(before string) []string { return f.context.Names(before) }
 
 // at returns the text of token i, or "" if i is out of range.
@@ -153,7 +151,6 @@ func (f *fault) operand(last int, other string) string {
 
 const maxQuoted = 60
 
-// nearest returns the names most similar to name among those that can occur at offset.
 func (f *fault) nearest(name string, offset int) []string {
 	if len(name) < 2 {
 		return nil

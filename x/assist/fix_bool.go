@@ -105,8 +105,7 @@ func (m *fixer) notEdits(of operandPart) [][]Edit {
 	return m.conditions(of)
 }
 
-// negatedComparison returns edits that negate a comparison instead of its first operand. The comparison is the last
-// but one node of path.
+// negatedComparison negates a comparison instead of its first operand. The comparison is the last but one node of path.
 func (m *fixer) negatedComparison(path []ast.Expr, of operandPart) [][]Edit {
 	whole := path[len(path)-2]
 	s, ok := m.span(whole)
@@ -127,7 +126,6 @@ func isComparison(e ast.Expr) bool {
 	return e.Kind() == ast.CallKind && compares(e.AsCall().FunctionName())
 }
 
-// compares reports whether a function is a comparison operator or in.
 func compares(function string) bool {
 	symbol, _ := operators.FindReverse(function)
 	return comparisons[symbol]
@@ -213,7 +211,6 @@ func within(text string) string {
 	return splitTypes(strings.TrimSuffix(inner, ")"))[0]
 }
 
-// splitTypes splits text at the commas outside parentheses.
 func splitTypes(text string) []string {
 	var out []string
 	depth, start := 0, 0

@@ -18,10 +18,8 @@ var makers = map[string]string{
 	"getScheme": "url", "getHost": "url", "getHostname": "url", "getPort": "url", "getEscapedPath": "url", "getQuery": "url",
 }
 
-// makersOf names the values that the functions make.
 var makersOf = map[string]string{"cidr": "CIDRs", "ip": "IP addresses", "url": "URLs"}
 
-// methodEdits returns edits for a method called on the wrong type or with the wrong arguments.
 func (m *fixer) methodEdits(name string, on []operandPart) [][]Edit {
 	of, end := on[0], m.closing(m.token)
 	if end < 0 {
@@ -90,8 +88,7 @@ func (m *fixer) applied(name string, of operandPart, whole Span) []Edit {
 	return replace(whole, m.ofEach(m.textOf(of.Span), ".all", name+"(", ")"))
 }
 
-// callEdits returns edits for a global function with wrong arguments: they make it a method of its first
-// argument, of self, or of a list of its arguments, or convert the first argument.
+// callEdits returns edits for a global function with wrong arguments.
 func (m *fixer) callEdits(name string, on []operandPart) (all [][]Edit) {
 	first, last := on[0], on[len(on)-1]
 	whole := Span{m.tokens[max(m.token-1, 0)].Start, last.End + 1}
@@ -157,7 +154,6 @@ var counted = map[string]string{
 	"atMostOne": "<= 1", "atMostOneOf": "<= 1", "atLeastOne": ">= 1", "atLeastOneOf": ">= 1", "anyOf": ">= 1", "noneOf": "== 0",
 }
 
-// arguments returns the arguments of the call whose bracket is token open, and the index of the closing bracket, or -1.
 func (m *fixer) arguments(open int) (texts []string, end int) {
 	if m.at(open) != "(" {
 		return nil, -1

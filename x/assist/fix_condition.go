@@ -9,8 +9,6 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// conditionEdits returns edits for conditionals, implications, ranges, and tests for null, types, and membership in
-// the syntax of other languages.
 func (m *fixer) conditionEdits() [][]Edit {
 	all := m.rewritten(conditionForms, nil)
 	for i := range m.tokens {
@@ -70,7 +68,6 @@ func (m *fixer) next(i int, texts ...string) int {
 	return -1
 }
 
-// part returns the text from token first to token last, or "".
 func (m *fixer) part(first, last int) string {
 	if first < 0 || last >= len(m.tokens) || first > last {
 		return ""
@@ -92,7 +89,6 @@ func (m *fixer) body(first, last int) string {
 	return m.part(first, last)
 }
 
-// closing returns the index of the bracket that closes token i, or -1.
 func (m *fixer) closing(i int) int {
 	return m.next(i, map[string]string{"(": ")", "[": "]", "[?": "]", "{": "}"}[m.at(i)])
 }
@@ -110,7 +106,6 @@ func (m *fixer) rangeEdit(i int) []Edit {
 	return []Edit{{m.tokens[left].Start, m.tokens[i].End + len(at[0]), at[1] + " <= " + x + " && " + x + " <= " + at[2]}}
 }
 
-// argumentEdits returns edits for a has() whose argument is not a field.
 func (m *fixer) argumentEdits() (all [][]Edit) {
 	for i := range m.tokens {
 		if m.at(i) != "has" || m.at(i+1) != "(" || m.at(i-1) == "." {

@@ -10,8 +10,7 @@ import (
 // maxEnds limits how many positions are tried for a missing bracket, or for the removal of a bracket.
 const maxEnds = 40
 
-// quoteEnds closes a string whose closing quote is missing: after its first word, before closing brackets, or at
-// the end of the expression. It also corrects quotes that do not match.
+// quoteEnds closes a string whose closing quote is missing. It also corrects quotes that do not match.
 func (m *fixer) quoteEnds() (all [][]Edit) {
 	end := m.end()
 	for _, t := range m.tokens {

@@ -105,7 +105,6 @@ func (f *fault) masked() string {
 	return string(text)
 }
 
-// insideWord reports whether a letter, digit, or dot is next to s.
 func (f *fault) insideWord(text string, s Span) bool {
 	part := func(i int) bool {
 		return i >= 0 && i < len(text) && (lex.LetterOrDigit(rune(text[i])) || text[i] == '.')
@@ -113,7 +112,6 @@ func (f *fault) insideWord(text string, s Span) bool {
 	return part(s.Start-1) || part(s.End)
 }
 
-// clause returns the text around s up to the next & or |.
 func (f *fault) clause(s Span) string {
 	start, end := s.Start, s.End
 	for start > 0 && f.src[start-1] != '&' && f.src[start-1] != '|' {
@@ -125,7 +123,6 @@ func (f *fault) clause(s Span) string {
 	return string(f.src[start:end])
 }
 
-// unquotedHint returns a hint for the first value without quotes, or "".
 func (f *fault) unquotedHint() string {
 	values := f.unquotedValues()
 	if len(values) == 0 {
@@ -138,7 +135,7 @@ func (f *fault) unquotedHint() string {
 	return u.text + " " + u.hint + ": write " + u.forms[0]
 }
 
-// literalEdits returns three alternatives: each gives all values without quotes their next form.
+// Alternative n of literalEdits gives each value without quotes its form n, or its last form.
 func (m *fixer) literalEdits() (all [][]Edit) {
 	values := m.unquotedValues()
 	for form := range 3 {
@@ -183,7 +180,6 @@ func (f *fault) escapeHint() string {
 	return ""
 }
 
-// rawEdits makes strings with invalid escape sequences raw.
 func (m *fixer) rawEdits() (edits []Edit) {
 	for _, t := range m.tokens {
 		if badEscape(t) != "" {
@@ -193,7 +189,6 @@ func (m *fixer) rawEdits() (edits []Edit) {
 	return edits
 }
 
-// quoteHint returns a hint for quotes that CEL does not have, or "".
 func (f *fault) quoteHint() string {
 	switch text := string(f.src); {
 	case strings.ContainsAny(f.masked(), "`") || strings.ContainsAny(text, "‘’‚‛“”„‟"):
@@ -212,8 +207,6 @@ func (f *fault) quoteHint() string {
 // slashPattern matches a pattern between slashes as the argument of matches, match, or test.
 var slashPattern = lazy.New(`(?:match|matches|test)\(\s*(/((?:[^/\\]|\\.)*)/[a-z]*)\s*\)`)
 
-// quoteEdits replaces quotes of other languages, doubled quotes, and slashes around a pattern by CEL's
-// quotes.
 func (m *fixer) quoteEdits() (all [][]Edit) {
 	var plain []Edit
 	for i, r := range m.src {
@@ -249,7 +242,6 @@ func (f *fault) plainName(i int) bool {
 	return f.isName(i) && !slices.Contains([]string{".", ".?"}, f.at(i-1)) && !slices.Contains([]string{".", ".?", "("}, f.at(i+1))
 }
 
-// known returns the names of variables, functions, and literals, and in.
 func (f *fault) known() []string {
 	return append(f.names(""), "true", "false", "null", "in")
 }
@@ -257,8 +249,8 @@ func (f *fault) known() []string {
 // lookaround matches the start of a lookahead or lookbehind, which RE2 does not have.
 var lookaround = lazy.New(`\(\?<?[=!]`)
 
-// badPattern returns the first string at or after the error as a pattern, the range of its text, and its error, or nil
-// if it is valid.
+// badPattern returns the first string at or after the error as a pattern, and the range of its text. bad is nil if the
+// pattern is valid.
 func (f *fault) badPattern() (text string, s Span, bad *syntax.Error) {
 	for _, t := range f.tokens[min(f.token, len(f.tokens)):] {
 		if t.Kind != lex.String || t.Open {

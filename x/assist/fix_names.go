@@ -59,7 +59,6 @@ func (m *fixer) nameToken() int {
 	return -1
 }
 
-// renamedEdits returns edits that replace a name from another language by its CEL counterpart.
 func (m *fixer) renamedEdits(name string) (all [][]Edit) {
 	i := m.nameToken()
 	if i < 0 {
@@ -113,7 +112,6 @@ func (m *fixer) elsewhereEdits(name string) (all [][]Edit) {
 	return all
 }
 
-// selectionEdits returns edits for a field selection on a value that has no fields.
 func (m *fixer) selectionEdits() (all [][]Edit) {
 	i := m.nameToken()
 	if i < 1 {

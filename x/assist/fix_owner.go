@@ -57,7 +57,6 @@ func (f *fault) isBareCall(i int) bool {
 	return f.isName(i) && f.at(i-1) == "." && !f.selected(i) && f.at(i+1) == "("
 }
 
-// selected reports whether token i is selected from an operand.
 func (f *fault) selected(i int) bool {
 	dot := f.at(i-1) == "." || f.at(i-1) == ".?"
 	return dot && i >= 2 && lex.EndsOperand(f.tokens[i-2])
@@ -82,7 +81,6 @@ func (f *fault) owners(i int) (all []string) {
 	return all
 }
 
-// ownedBy returns an edit that selects token i from a variable.
 func (f *fault) ownedBy(i int, variable string) Edit {
 	t := f.tokens[i]
 	if f.at(i-1) == "." {
@@ -91,8 +89,7 @@ func (f *fault) ownedBy(i int, variable string) Edit {
 	return Edit{t.Start, t.Start, variable + "."}
 }
 
-// ownerEdits puts the variables in front of names that are their fields. If several variables have a field with the
-// name, each alternative uses one of them.
+// If several variables have a field with the name, each alternative of ownerEdits uses one of them.
 func (m *fixer) ownerEdits() (all [][]Edit) {
 	owners, choices := map[int][]string{}, []string(nil)
 	for i := range m.tokens {

@@ -81,7 +81,6 @@ func (m *fixer) chainedEquality(a, b operandPart) [][]Edit {
 // ofCIDRs are parts of the names of fields that hold CIDRs.
 var ofCIDRs = []string{"cidr", "subnet", "network", "range", "block", "except"}
 
-// isIndex reports whether e is the first variable of a macro that has two.
 func (m *fixer) isIndex(e ast.Expr) bool {
 	return e.Kind() == ast.IdentKind && slices.Contains(m.indexes(), e.AsIdent())
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// syntaxEdits returns edits for expressions that do not parse.
 func (m *fixer) syntaxEdits() (all [][]Edit) {
 	add := func(edits []Edit) {
 		if len(edits) > 0 {
@@ -40,7 +39,6 @@ func (m *fixer) syntaxEdits() (all [][]Edit) {
 	return append(append(all, near...), every, append(m.everywhere(""), every...))
 }
 
-// shapeEdits returns edits that change more than the spelling of an operator.
 func (m *fixer) shapeEdits() [][]Edit {
 	all := m.rewritten(shapeForms, nil)
 	for _, i := range []int{m.token, m.token - 1, m.token + 1} {
@@ -89,7 +87,6 @@ func (m *fixer) stringParts(i int) []Edit {
 
 var placeholder = lazy.New(`\{[^{}]+\}`)
 
-// operatorEdit replaces the operator at token i by its CEL counterpart, or returns nil.
 func (m *fixer) operatorEdit(i int) []Edit {
 	first, last := m.runAt(i)
 	if first > last {
@@ -133,7 +130,6 @@ func (m *fixer) nullTests() (all []Edit) {
 	return all
 }
 
-// withoutOptional replaces each ?. in front of a method by a dot.
 func (m *fixer) withoutOptional() (all []Edit) {
 	for i := range m.tokens {
 		first, last := m.runAt(i)
@@ -179,7 +175,6 @@ func (m *fixer) wordEdits() (near [][]Edit, every []Edit) {
 	return near, every
 }
 
-// tokenEdit fixes a single token that has another meaning in other languages, or returns nil.
 func (m *fixer) tokenEdit(i int) []Edit {
 	s := m.tokenSpan(i, i)
 	switch t := m.tokens[i]; {

@@ -41,8 +41,6 @@ func cronTab(t testing.TB) *expr.Compiler {
 	return compiler
 }
 
-// TestMend checks the hint for each expression that does not compile, and that the expression to
-// which it leads compiles.
 func TestMend(t *testing.T) {
 	compiler, p := cronTab(t), placeIn(t, "../../examples/crontab/crd.yaml", "")
 	for _, c := range []struct{ src, want, fixed string }{
@@ -168,8 +166,6 @@ func TestFailed(t *testing.T) {
 	}
 }
 
-// FuzzMend checks that no expression and error position make Advise panic or return more than one
-// line.
 func FuzzMend(f *testing.F) {
 	p := placeIn(f, "../../examples/crontab/crd.yaml", "")
 	f.Add("self.spec.replicas = 3", 1, 20, "Syntax error: token recognition error at: '='")

@@ -11,7 +11,6 @@ import (
 	"github.com/celadon-cel/celadon/internal/text/termwidth"
 )
 
-// titleOf returns a one-line description of edits.
 func titleOf(src []rune, edits []Edit) string {
 	short := func(text string) string { return termwidth.Cut(lex.OneLine(text), 40) }
 	one := string(src[edits[0].Start:edits[0].End])

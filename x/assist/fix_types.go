@@ -165,7 +165,6 @@ func (m *fixer) binaryEdits(name string, a, b operandPart) (all [][]Edit) {
 	return slices.Concat(all, first, second)
 }
 
-// methodFor returns an edit that replaces an operator by a method of quantities or versions.
 func (m *fixer) methodFor(name string, a, b operandPart) [][]Edit {
 	k := a.kind
 	if !k.byMethod() {
@@ -228,7 +227,7 @@ func (m *fixer) choiceEdits(on []operandPart) [][]Edit {
 // zeros maps kinds to the value for .orValue(), with which conditions also compare.
 var zeros = map[kind]string{kindBool: "false", kindInt: "0", kindDouble: "0.0", kindString: "''", kindList: "[]", kindMap: "{}"}
 
-// convert returns edits that convert a part to a type in cel-go's notation.
+// convert returns edits that convert a part to typ, in cel-go's notation.
 func (m *fixer) convert(of operandPart, typ string) (all [][]Edit) {
 	s, e, from, to := of.Span, of.e, of.kind, kindOf(typ)
 	text := m.textOf(s)
@@ -275,7 +274,6 @@ func isDate(text string) bool {
 	return err == nil
 }
 
-// fraction converts a division of integers to a division of doubles.
 func (m *fixer) fraction(division ast.Expr) (edits []Edit) {
 	for _, e := range division.AsCall().Args() {
 		s, ok := m.span(e)

@@ -108,8 +108,6 @@ func (p *Context) fixesIn(bad *engine.CompileError, f *fault, advice Advice, h *
 	return whole[:min(len(whole), maxFixes)]
 }
 
-// isKnown reports whether a proposal is empty, exceeds the expression, or makes an expression that was
-// tried.
 func (m *fixer) isKnown(one proposal, attempts []attempt) bool {
 	if len(one.edits) == 0 || slices.ContainsFunc(one.edits, m.outside) {
 		return true
@@ -185,7 +183,6 @@ func (p *Context) newFixer(bad *engine.CompileError, f *fault, h *hunt) *fixer {
 	return m
 }
 
-// proposals returns changes that may fix the error, the most likely first.
 func (m *fixer) proposals(advice Advice) (all []proposal) {
 	add := func(like proposal, changes ...[]Edit) {
 		for _, edits := range changes {
@@ -257,7 +254,6 @@ type attempt struct {
 	gone bool
 }
 
-// try applies edits and compiles the result.
 func (m *fixer) try(edits []Edit) attempt {
 	one := attempt{src: Apply(m.bad.Rule, edits)}
 	x, err := m.context.compile(one.src)

@@ -97,8 +97,7 @@ var (
 	}
 )
 
-// rewritten returns the edits that write CEL for the forms in the expression. within reports whether a range of tokens
-// is of interest; it may be nil.
+// rewritten returns the edits that write CEL for the forms in the expression. within can be nil.
 func (m *fixer) rewritten(forms []form, within func(first, last int) bool) (all [][]Edit) {
 	for i := range m.tokens {
 		for _, f := range forms {
@@ -165,7 +164,6 @@ var classes = map[string][]string{
 	"T": typeNames, "O": slices.Sorted(maps.Keys(comparisons)), "M": {"matches", "contains", "startsWith", "endsWith"},
 }
 
-// alternatives returns the strings that a token of a form matches.
 func alternatives(token string) []string {
 	if all := classes[token]; all != nil || strings.Trim(token, "|") == "" {
 		return append(slices.Clone(all), token)
@@ -267,13 +265,11 @@ func changed(function, text string) string {
 	return ""
 }
 
-// isOperand reports whether a text is an operand as a whole.
 func isOperand(text string) bool {
 	tokens := lex.Tokens([]rune(text))
 	return len(tokens) > 0 && lex.Operand(tokens, len(tokens)-1) == 0
 }
 
-// presenceEdits returns the edit for a has() near the error whose argument joins or compares fields.
 func (m *fixer) presenceEdits() [][]Edit {
 	near := []int{m.token, m.token + 1, m.bracket(m.token)}
 	all := m.rewritten(presenceForms, func(first, _ int) bool { return slices.Contains(near, first+1) })

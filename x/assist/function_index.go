@@ -16,7 +16,7 @@ type FunctionEntry struct {
 	Name string
 	// Groups holds the names of the groups that the function belongs to, the most important first.
 	Groups []string
-	// Summary describes the function in a few words. Description does so in one to four sentences.
+	// Summary describes the function in a few words, and Description in a few sentences.
 	Summary, Description string
 	Examples             []Example
 }
@@ -66,7 +66,6 @@ var functionTexts string
 
 var functionIndex = sync.OnceValue(func() []FunctionEntry { return parseFunctions(functionTexts) })
 
-// parseFunctions parses the format of functions.txt.
 func parseFunctions(text string) (all []FunctionEntry) {
 	for lines := range entries(text) {
 		name, groups := cutLast(lines[0], ": ")

@@ -17,9 +17,8 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// Functions describes the functions and macros of CEL, including the Kubernetes version since which
-// new rules may use them. It builds each version's environment of new rules once. It is safe for concurrent use.
-// The zero value is ready to use.
+// Functions describes the functions and macros of CEL, including the Kubernetes version since which new rules may use
+// them. It is safe for concurrent use. The zero value is ready to use.
 type Functions struct {
 	mu     sync.Mutex
 	envs   map[int]*cel.Env
@@ -105,7 +104,6 @@ func (k *Functions) Of(name string, p *Context, kube string) *Function {
 	return k.of(name, env, func(*decls.OverloadDecl) bool { return true }, func(cel.Macro) bool { return true })
 }
 
-// of describes the overloads and macros of a function that the two predicates select.
 func (k *Functions) of(name string, env *cel.Env, overload func(*decls.OverloadDecl) bool, macro func(cel.Macro) bool) *Function {
 	entry, _ := FindFunction(name)
 	f := &Function{FunctionEntry: entry}
@@ -132,8 +130,6 @@ func (k *Functions) of(name string, env *cel.Env, overload func(*decls.OverloadD
 	return f
 }
 
-// newForm returns a form whose signature consists of the text before the arguments, the arguments in parentheses, and
-// the text after them.
 func newForm(before string, args []string, after string, since int) Form {
 	f := Form{Signature: before + "(", Since: sinceText(since)}
 	for i, arg := range args {
@@ -148,8 +144,8 @@ func newForm(before string, args []string, after string, since int) Form {
 	return f
 }
 
-// known returns the environment of p, or of the Kubernetes version kube if p is nil or its schema
-// is not visible to rules. It returns nil if kube is invalid.
+// known returns the environment of p, or of the Kubernetes version kube if p has none. It returns nil if kube is
+// invalid.
 func (k *Functions) known(p *Context, kube string) *cel.Env {
 	if p != nil {
 		if env := p.env(); env != nil {
@@ -216,7 +212,6 @@ func macroForm(m cel.Macro, since int) Form {
 	return newForm(name, args[:min(m.ArgCount(), len(args))], after, since)
 }
 
-// overloadForm returns the form of an overload in the type names of OpenAPI schemas.
 func overloadForm(name string, o *decls.OverloadDecl, since int) Form {
 	args := make([]string, len(o.ArgTypes()))
 	for i, arg := range o.ArgTypes() {

@@ -6,8 +6,6 @@ import (
 	"testing"
 )
 
-// TestFunctionIndex checks that every function of the newest version has an entry with a summary, a
-// description, and examples, and that every entry is complete and belongs to known groups.
 func TestFunctionIndex(t *testing.T) {
 	t.Parallel()
 	var k Functions

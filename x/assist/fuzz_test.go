@@ -6,8 +6,6 @@ import (
 	"github.com/celadon-cel/celadon/x/assist"
 )
 
-// FuzzPlace checks that no expression and cursor position cause a panic, that all reported ranges
-// are within the text, and that each fix removes its problem.
 func FuzzPlace(f *testing.F) {
 	for src := range fixedRules {
 		f.Add(src, len(src)/2)

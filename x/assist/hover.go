@@ -20,8 +20,7 @@ type Hover struct {
 	// line.
 	Start, End int
 	Text       string
-	// Type is the result type in OpenAPI terms, and Bounds holds the schema's constraints on it.
-	// Both are "" if unknown.
+	// Type is the result type in OpenAPI terms, and Bounds holds the schema's constraints on it. Each is "" if unknown.
 	Type, Bounds string
 	// Description is from the schema or the function: a single line, or "".
 	Description string
@@ -33,8 +32,8 @@ type Hover struct {
 	Schema   *apiextensionsv1.JSONSchemaProps
 	// Function is set for a function, method, or macro.
 	Function *Function
-	// Part is the estimated cost of this part in one evaluation of the expression, and Whole the
-	// price of the whole expression. Each is nil if the corresponding expression does not compile.
+	// Part is the estimated cost of this part in one evaluation of the expression, and Whole the price of the whole
+	// expression. Each is nil if it is unknown.
 	Part  *cost.Estimate
 	Whole *Price
 
@@ -83,8 +82,8 @@ func (c *Price) Words() string {
 	return text + ", " + phrase.Share(c.Total, c.Limit) + " of the limit"
 }
 
-// Hover describes the part of src at code point at. src may be incomplete. Hover returns nil for
-// comments, literals, and parts about which nothing is known.
+// Hover describes the part of src at code point at. src may be incomplete. Hover returns nil if nothing is known about
+// the part.
 func (p *Context) Hover(src string, at int) *Hover {
 	text := []rune(src)
 	tokens := lex.Tokens(text)
@@ -117,7 +116,6 @@ func (p *Context) Hover(src string, at int) *Hover {
 	return h
 }
 
-// functionAt returns the name of the function or macro that token i calls, or "".
 func functionAt(env *cel.Env, tokens []lex.Token, i int) string {
 	if tokens[i].Kind != lex.Ident || i+1 == len(tokens) || tokens[i+1].Text != "(" {
 		return ""
@@ -134,7 +132,6 @@ func functionAt(env *cel.Env, tokens []lex.Token, i int) string {
 	return tokens[i].Text
 }
 
-// viewAt returns the view at the node that token i belongs to, or nil if no view exists.
 func (p *Context) viewAt(env *cel.Env, tree *ast.AST, tokens []lex.Token, i int) *view {
 	of := i
 	switch isName := tokens[i].Kind == lex.Ident; {

@@ -119,7 +119,6 @@ func (j *judge) testsRequired() bool {
 
 func (j *judge) referent(e ast.Expr) referent { return j.context.viewOf(j.is.Expr(), e).expr(e) }
 
-// isRequired reports whether a field of operand is always present.
 func (j *judge) isRequired(operand ast.Expr, field string) bool {
 	of := j.referent(operand)
 	name, ok := types.Unescape(field)
@@ -159,8 +158,7 @@ func intOf(e ast.Expr) (n celtypes.Int, ok bool) {
 	return n, ok
 }
 
-// isNeverNull reports whether e is compared with null but never null. other is the kind of the value that e is
-// compared with.
+// isNeverNull reports whether e is compared with null but never null. other is the kind of the other operand.
 func (j *judge) isNeverNull(e ast.Expr, other kind) bool {
 	if other != kindNull {
 		return false

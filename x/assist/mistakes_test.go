@@ -8,8 +8,6 @@ import (
 	"github.com/celadon-cel/celadon/x/assist"
 )
 
-// TestMistakes checks that mistakes of newcomers get a hint and that the first fix makes the expression
-// that they want.
 func TestMistakes(t *testing.T) {
 	hints, fixes := 0, 0
 	mistakes := readMistakes(t)
@@ -42,7 +40,6 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
-// A mistake is an expression at a path with its first fix applied.
 type mistake struct{ path, src, want string }
 
 func readMistakes(t *testing.T) (all []mistake) {

@@ -47,7 +47,6 @@ func foreignName(text string) word     { return foreignWords()["[names]"][text] 
 // NameHint returns the hint for a name or keyword that other languages use, or "".
 func NameHint(name string) string { return cmp.Or(foreignName(name).hint, foreignKeyword(name).hint) }
 
-// hasHintOf reports whether a name has the same hint as one of others.
 func hasHintOf(name string, others ...string) bool {
 	isSame := func(other string) bool { return foreignName(name).hint == foreignName(other).hint }
 	return slices.ContainsFunc(others, isSame)
@@ -113,7 +112,6 @@ func (f *fault) unknown(name string) Advice {
 	return Advice{}
 }
 
-// nearField returns the fields of variables at token i that are similar to its name.
 func (f *fault) nearField(i int) (all []string) {
 	before := string(f.src[:f.tokens[i].Start])
 	for _, v := range append(f.variablesAt(i), types.Self) {
@@ -124,7 +122,6 @@ func (f *fault) nearField(i int) (all []string) {
 	return all
 }
 
-// elsewhere returns a hint for a field that self has at another path, or "".
 func (f *fault) elsewhere(name string, i int) string {
 	if f.at(i+1) == "(" {
 		return ""
@@ -182,7 +179,6 @@ func asWritten(known []string, text string) (ident string) {
 
 func startsWithLetter(text string) bool { return text != "" && lex.LetterOrDigit(rune(text[0])) }
 
-// selection returns advice for a field selection on a value that has no fields.
 func (f *fault) selection(text string) Advice {
 	i := f.token
 	for i < len(f.tokens) && !f.isName(i) {

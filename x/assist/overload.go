@@ -22,15 +22,12 @@ func overloadOf(text string) (name string, types []string, ok bool) {
 	return match[1], splitTypes(list), true
 }
 
-// expectedIn returns the two types in a message about a value of another type than expected. It reports false for
-// another message.
 func expectedIn(text string) (want, found string, ok bool) {
 	rest, ok := strings.CutPrefix(text, "expected type '")
 	want, found, _ = strings.Cut(rest, "' but found '")
 	return want, strings.TrimSuffix(found, "'"), ok
 }
 
-// overload returns a hint for an operator or function that is applied to types it does not accept, or "".
 func (f *fault) overload(text string) string {
 	name, types, _ := overloadOf(text)
 	switch {
@@ -126,14 +123,12 @@ func (f *fault) testCompared(left string, a kind) string {
 	return fmt.Sprintf("has() is true or false: compare the field itself, has(%s) && %s %s …", field, field, f.at(f.token))
 }
 
-// listOfValues is the hint for a value that is compared with several.
 const listOfValues = "compare with a list of values: x in ['a', 'b'], or !(x in ['a', 'b'])"
 
 func negatesOnly(of, operator string) string {
 	return fmt.Sprintf("! negates only %s: write !(%s %s …) to negate the comparison", of, of, operator)
 }
 
-// countsItems is the hint for the first of two variables of a macro.
 const countsItems = "%s counts the items: of two variables of a macro, the second is the item"
 
 // chained reports whether the operand before the error is also compared.
@@ -141,13 +136,11 @@ func (f *fault) chained() bool { return comparisons[f.at(f.operandFirst(f.token-
 
 func isLiteral(t lex.Token) bool { return t.Kind == lex.String || t.Kind == lex.Number }
 
-// noAlternative returns a hint for a value that is joined to a comparison with another value.
 func noAlternative(operator, value string) string {
 	example := map[string]string{"||": "x == 'a' || x == 'b'", "&&": "x != 'a' && x != 'b'"}[operator]
 	return fmt.Sprintf("%s joins conditions, and %s is none: repeat the comparison, %s", operator, value, example)
 }
 
-// equality returns a hint for == and != between values of different types.
 func (f *fault) equality(a, b kind, left string) string {
 	if a != kindNull && b != kindNull {
 		return together(a, b, left)
@@ -188,7 +181,7 @@ func (f *fault) around() string {
 	return f.operandFrom(f.token, "x")
 }
 
-// together returns a hint for an operator with operands of two kinds, such as how to convert one to the other, or "".
+// together returns a hint for an operator with operands of two kinds, or "".
 func together(a, b kind, left string) string {
 	has := func(k kind) bool { return a == k || b == k }
 	switch {
@@ -226,7 +219,6 @@ func together(a, b kind, left string) string {
 	return ""
 }
 
-// methodCalls maps operators to the calls that compare or add quantities and versions.
 var methodCalls = map[string]string{
 	"<": "%s.isLessThan(%s)", ">": "%s.isGreaterThan(%s)", "<=": "%s.compareTo(%s) <= 0", ">=": "%s.compareTo(%s) >= 0",
 	"==": "%s.compareTo(%s) == 0", "!=": "%s.compareTo(%s) != 0", "+": "%s.add(%s)", "-": "%s.sub(%s)",
@@ -263,10 +255,8 @@ func choice(types []string, left string) string {
 	return "both values must have the same type: convert one, for example with string(…), or both with dyn(…)"
 }
 
-// comparisons holds the comparison operators and in.
 var comparisons = map[string]bool{"==": true, "!=": true, "<": true, "<=": true, ">": true, ">=": true, "in": true}
 
-// asCondition returns a hint on how to turn a value of kind k into a condition, or "".
 func asCondition(k kind, text string) string {
 	test := text + " != " + zeros[k]
 	switch k {

@@ -6,7 +6,6 @@ import (
 	"slices"
 )
 
-// function returns a hint for a function that is applied to types it does not accept, or "".
 func function(name string, types []string) string {
 	first := kindOf(types[0])
 	switch {
@@ -34,7 +33,6 @@ var ofLists = []string{"sum", "min", "max", "isSorted", "indexOf", "lastIndexOf"
 // ofTexts holds methods that only strings have.
 var ofTexts = []string{"contains", "endsWith", "lowerAscii", "matches", "startsWith", "trim", "upperAscii"}
 
-// method returns a hint for a method called on the wrong type or with the wrong arguments, or "".
 func (f *fault) method(name string, types []string) string {
 	on, args := kindOf(types[0]), types[1:]
 	receiver := f.receiverOf(name, "x")
@@ -73,7 +71,6 @@ func (f *fault) method(name string, types []string) string {
 	return ""
 }
 
-// receiverOf returns the text of the receiver of the method name, or other if it cannot be quoted.
 func (f *fault) receiverOf(name, other string) string {
 	i := f.tokenOf(name)
 	if i < 2 || f.at(i-1) != "." {
@@ -82,7 +79,6 @@ func (f *fault) receiverOf(name, other string) string {
 	return f.operand(i-2, other)
 }
 
-// expected returns a hint for a value whose type is not the expected type, or "".
 func (f *fault) expected(text string) string {
 	want, found, _ := expectedIn(text)
 	if open := f.bracket(f.token); kindOf(want) == kindBool && f.at(open) == "(" && (f.at(open-1) == "==" || f.at(open-1) == "!=") {

@@ -20,11 +20,10 @@ import (
 // plantedSteps limits the search for an object on which a correction differs from the rule.
 const plantedSteps = 150
 
-// perRule limits the number of mistakes that are planted into a rule.
 const perRule = 8
 
-// verdictOn counts the mistakes of one kind that are planted, and their corrections: those that are
-// offered, those that restore the rule, those that differ from it, and how many of these are certain.
+// verdictOn counts the mistakes of one kind, and their corrections. wrong counts the certain corrections that differ
+// from the rule.
 type verdictOn struct{ planted, offered, restored, differ, wrong int }
 
 // TestPlantedMistakes plants mistakes into the rules of the corpus and compares the corrections that are offered with
@@ -152,7 +151,7 @@ func unparsed(x *cel.Ast) string {
 	return text
 }
 
-// difference searches for an object on which the rule and its correction differ. It returns "" if there is none.
+// difference searches for an object on which the rule and its correction differ. It returns "" if it finds no object.
 func (c *correction) difference(t *testing.T, fixed string) string {
 	crd := c.crd.DeepCopy()
 	for i := range crd.Spec.Versions {
@@ -203,7 +202,6 @@ func (c *correction) difference(t *testing.T, fixed string) string {
 	return ""
 }
 
-// casesByName returns the cases of the CRDs' maintainers by the name of the CRD and the version.
 func casesByName(t *testing.T) map[string][]corpus.Case {
 	names, all := map[string]string{}, map[string][]corpus.Case{}
 	for _, folder := range corpus.Folders(t) {

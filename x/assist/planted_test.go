@@ -185,7 +185,6 @@ func either(all ...func(r *planted) []string) func(r *planted) []string {
 
 func (n node) binary() (a, b string) { return n.args[0].text, n.args[1].text }
 
-// negation returns the argument of n if n is a negation.
 func (n node) negation() (of node, ok bool) {
 	if n.fn != operators.LogicalNot {
 		return node{}, false

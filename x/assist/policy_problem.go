@@ -39,7 +39,6 @@ func NewPolicyContext(kubeVersion string, part Part, roots []celenv.Root) *Polic
 	}}
 }
 
-// rootFields returns the fields at a path below one of p.Roots, such as request.userInfo.
 func (p *Context) rootFields(path string) (fields []Candidate) {
 	steps := strings.Split(path, ".")
 	for _, r := range p.Roots {
@@ -67,9 +66,8 @@ var elsewhere = map[string]string{
 	"authorizer": "a messageExpression has no authorizer",
 }
 
-// Problem returns the problem of an expression that does not compile, with its fixes. offset is the
-// position of the error. It returns nil if the expression compiles, if the first error is at another
-// position, or if the expression also uses self or oldSelf, which may be variables of macros.
+// Problem returns the problem of an expression that does not compile, with its fixes. offset is the position of the
+// error. Problem returns nil if it knows nothing about an error there.
 func (p *PolicyContext) Problem(src string, offset int) *Problem {
 	text := []rune(src)
 	tokens := lex.Tokens(text)
@@ -155,9 +153,9 @@ func (p *PolicyContext) misplaced(src string, tokens []lex.Token, i int) *Proble
 	return out
 }
 
-// similar returns the name that is similar to token i, if there is only one and it is the object or a
-// variable that other expressions have. Otherwise, it returns "". A name from which nothing is selected
-// may be an unquoted string, so only its case may differ.
+// similar returns the name that is similar to token i, if there is only one and it is the object or a variable that
+// other expressions have. Otherwise, it returns "". A name from which nothing is selected may be an unquoted string, so
+// only its case may differ.
 func (p *PolicyContext) similar(tokens []lex.Token, i int) string {
 	name, declared := tokens[i].Text, p.Object.Names("")
 	for j, t := range tokens {
@@ -181,7 +179,6 @@ var (
 	oldSelfName = lazy.New(`\boldSelf\b`)
 )
 
-// asPolicy replaces the variables of rules in a text by the variables of policies.
 func asPolicy(text string) string {
 	return oldSelfName.ReplaceAllString(selfName.ReplaceAllString(text, "object"), "oldObject")
 }

@@ -7,8 +7,7 @@ import (
 	"github.com/celadon-cel/celadon/x/assist"
 )
 
-// TestPolicyComplete checks completion without a schema, and in incomplete expressions. Completion with a
-// schema is tested in the shell and in the language server.
+// Completion with a schema is tested in the shell and in the language server.
 func TestPolicyComplete(t *testing.T) {
 	t.Parallel()
 	p := &assist.PolicyContext{Variables: []string{"limit", "list"}}

@@ -34,8 +34,6 @@ func (p *Context) Price(x *expr.Expr) Price {
 	return out
 }
 
-// costly returns the problem of an expression whose estimate exceeds the limit, or nil. engine/vet finds the bounds that
-// make it fit.
 func (p *Context) costly(x *expr.Expr) *Problem {
 	price := p.Price(x)
 	if price.Total <= price.Limit || p.Part == AnyExpression {
@@ -45,8 +43,8 @@ func (p *Context) costly(x *expr.Expr) *Problem {
 	return &Problem{Kind: Costly, Advice: Advice{Code: OverLimit}, End: len([]rune(x.Source())), Message: message}
 }
 
-// affordable reports whether the API server accepts the estimates of the CRD's rules with x in place of was. If the other
-// rules alone are too expensive, x is not to blame. In the shell, an expression is not a rule.
+// affordable reports whether the API server accepts the estimates of the CRD's rules with x in place of was. If the
+// other rules alone are too expensive, x is not to blame.
 func (p *Context) affordable(was string, x *expr.Expr) bool {
 	price, limit := p.Price(x), uint64(p.Limits.WithDefaults().EstimatedPerCRD)
 	if p.Part == AnyExpression || price.Total > price.Limit || p.engine == nil {
@@ -106,7 +104,6 @@ func (k *Functions) pricesOf(p *Context) []priced {
 	return k.prices
 }
 
-// around describes the ancestors of a schema node.
 type around struct {
 	steps       []engine.Step // from the root, with wildcards for indexes and keys
 	cardinality cost.Cardinality

@@ -101,7 +101,6 @@ func (p *Context) Problems(src string) []Problem {
 	return all
 }
 
-// mistyped returns the problem of an expression whose type does not suit its part, or nil.
 func (p *Context) mistyped(x *expr.Expr) *Problem {
 	if p.fits(x) {
 		return nil
@@ -132,13 +131,11 @@ func (p *Context) mistyped(x *expr.Expr) *Problem {
 
 var partOf = map[Part]expr.Part{Rule: expr.Itself, MessageExpression: expr.Message}
 
-// fits reports whether the type of x suits the part of p.
 func (p *Context) fits(x *expr.Expr) bool {
 	part, ok := partOf[p.Part]
 	return !ok || part.Takes(x.AST())
 }
 
-// tried returns a fix with these edits if the edited expression is sound, or nil.
 func (p *Context) tried(src string, edits []Edit) []Fix {
 	if x, err := p.compile(Apply(src, edits)); err != nil || !p.sound(src, x) {
 		return nil
@@ -245,7 +242,6 @@ var overloads = lazy.New(`^found no matching overload for '(.+)' applied to '(.*
 // internalTypes matches names of types that come from paths in the schema.
 var internalTypes = lazy.New(`\bselfType[\w@]*(\.[\w@]+)*`)
 
-// short returns a message of cel-go in a few words.
 func short(message string) string {
 	message = internalTypes.ReplaceAllString(message, "object")
 	message = strings.NewReplacer("kubernetes.Quantity", "quantity", "kubernetes.Semver", "version", "kubernetes.URL", "URL", "net.IP", "IP", "net.CIDR", "CIDR").Replace(message)

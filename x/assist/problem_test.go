@@ -9,8 +9,7 @@ import (
 	"github.com/celadon-cel/celadon/x/assist"
 )
 
-// TestMended checks the expression that the first fix of each broken expression makes; "" means
-// that no fix is offered.
+// In fixedRules, "" means that no fix is offered.
 func TestMended(t *testing.T) {
 	p := placeIn(t, "../../examples/crontab/crd.yaml", "")
 	for src, want := range fixedRules {
@@ -126,7 +125,6 @@ var fixedRules = map[string]string{
 	"now()":                                                "",
 }
 
-// open is a CRD with optional fields and unbounded lists.
 const open = `apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
 metadata: {name: opens.example.com}
@@ -159,8 +157,6 @@ spec:
               labels: {type: object, additionalProperties: {type: string}}
 `
 
-// problems formats the problems of a rule at a path of the CRD open: kind, text, message, hint, and
-// the result of each fix.
 func problems(t *testing.T, path, src string, part assist.Part) []string {
 	t.Helper()
 	p := placeOf(t, []byte(open), path)
@@ -204,7 +200,6 @@ func TestProblems(t *testing.T) {
 	}
 }
 
-// TestOwnName checks that the name of the object needs no guard, although the schema declares it as optional.
 func TestOwnName(t *testing.T) {
 	t.Parallel()
 	p := placeIn(t, "../../examples/recipes/name-length/crd.yaml", "")
@@ -214,8 +209,6 @@ func TestOwnName(t *testing.T) {
 	}
 }
 
-// TestEnumTexts checks that enum values are completed as string literals that compile and belong to
-// the enum.
 func TestEnumTexts(t *testing.T) {
 	t.Parallel()
 	p := placeOf(t, []byte(open), "spec")

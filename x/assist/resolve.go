@@ -22,7 +22,6 @@ type referent struct {
 	values []any
 }
 
-// below returns the child of f with declaration d.
 func (f referent) below(d *types.Decl, step engine.Step, values []any) referent {
 	return referent{d, append(slices.Clone(f.steps), step), SchemaBelow(f.schema, step), values}
 }
@@ -115,7 +114,6 @@ func (f referent) index(index ast.Expr) referent {
 	return f.elements()
 }
 
-// elements returns the items of a list or the values of a map.
 func (f referent) elements() referent {
 	if f.decl == nil || f.decl.Elem == nil {
 		return referent{}

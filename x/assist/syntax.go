@@ -9,7 +9,6 @@ import (
 	"github.com/celadon-cel/celadon/internal/cel/lex"
 )
 
-// syntax returns a hint for an expression that does not parse, or "".
 func (f *fault) syntax() string {
 	if open := slices.IndexFunc(f.tokens, func(t lex.Token) bool { return t.Open }); open >= 0 && (open <= f.token || f.tokens[open].Start < f.offset+3) {
 		return f.as(Unclosed, "the string has no closing quote")
@@ -160,7 +159,6 @@ func (f *fault) runAt(i int) (first, last int) {
 	return first, last
 }
 
-// unbalanced returns a hint for an unclosed bracket or a closing bracket without a counterpart, or "".
 func (f *fault) unbalanced() string {
 	var open []string
 	for _, t := range f.tokens {
@@ -190,7 +188,6 @@ func (f *fault) afterIn() int {
 	return len(f.src)
 }
 
-// spaced reports whether white space precedes the operator around token i.
 func (f *fault) spaced(i int) bool {
 	first, _ := f.runAt(i)
 	return first > 0 && f.tokens[first-1].End < f.tokens[first].Start
@@ -206,7 +203,6 @@ func (f *fault) inMacro() bool {
 	return open >= 1 && f.isName(first-1) && f.at(open) == "(" && IsLoop(renamedOr(f.at(open-1)))
 }
 
-// renamedOr returns the CEL name for a name from another language, or name.
 func renamedOr(name string) string {
 	return cmp.Or(foreignName(name).is, name)
 }

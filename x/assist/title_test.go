@@ -2,7 +2,6 @@ package assist
 
 import "testing"
 
-// TestTitles checks that the title of a fix names whole words, strings, and pairs of brackets.
 func TestTitles(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ from, to, want string }{

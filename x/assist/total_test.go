@@ -15,7 +15,6 @@ import (
 // expensive is a rule that costs 8 % of the limit for all rules of a CRD.
 const expensive = "self.last.all(x, x.contains('aaaaaaaaaaaaaaaaaaaa') && x.contains('bbbbbbbbbbbbbbbbbbbb'))"
 
-// TestTotal checks that a correction is offered only if the rules of the CRD stay within their limit together.
 func TestTotal(t *testing.T) {
 	t.Parallel()
 	broken := strings.Replace(expensive, "&&", "and", 1)
@@ -40,7 +39,6 @@ func TestTotal(t *testing.T) {
 	}
 }
 
-// expensiveCRD returns a CRD with lists f0, f1, and so on, each with an expensive rule at spec, and the rule broken.
 func expensiveCRD(lists int, broken string) *apiextensionsv1.CustomResourceDefinition {
 	items, size := int64(5000), int64(1000)
 	list := apiextensionsv1.JSONSchemaProps{Type: "array", MaxItems: &items, Items: &apiextensionsv1.JSONSchemaPropsOrArray{

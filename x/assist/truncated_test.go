@@ -38,7 +38,6 @@ func (a *answers) at(d *position.Document, offset int) (answer [3]any) {
 	return answer
 }
 
-// place returns the context of the rule at path, or nil.
 func (a *answers) place(path position.Path) *assist.Context {
 	name := fmt.Sprint(path)
 	if p, ok := a.places[name]; ok {
@@ -139,7 +138,6 @@ func TestTruncatedAnswers(t *testing.T) {
 	}
 }
 
-// ruleOffsets returns random offsets in rules before cut, at most 20.
 func ruleOffsets(random *rand.Rand, n *position.Node, cut int) (offsets []int) {
 	for i, item := range n.Items {
 		if i < len(n.Keys) && n.Keys[i].Value == "rule" && item.Start < cut && item.End > item.Start {

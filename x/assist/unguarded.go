@@ -24,7 +24,6 @@ const (
 )
 
 // unguarded returns a problem for each field that may be absent and is read, but tested nowhere.
-// Vet's optional-read lint reports only the first such field.
 func (p *Context) unguarded(x *expr.Expr) (all []Problem) {
 	if p.Part == AnyExpression {
 		return nil
@@ -58,7 +57,6 @@ func (p *Context) unguarded(x *expr.Expr) (all []Problem) {
 	return all
 }
 
-// guarded returns edits that guard each unguarded read of a field, or nil if that is not possible.
 func (p *Context) guarded(x *expr.Expr, of readKey, way guard.Way) []Edit {
 	if len(x.Source()) > maxFixedLength {
 		return nil
@@ -103,7 +101,6 @@ func inserted(edits []Edit, at int, text string) []Edit {
 	return append(edits, Edit{at - grown, at - grown, text})
 }
 
-// isTest reports whether e is the selection in the argument of has().
 func isTest(e ast.Expr) bool { return e.Kind() == ast.SelectKind && e.AsSelect().IsTestOnly() }
 
 // always reports whether the selected field is present in every valid object. It also returns true
@@ -132,7 +129,6 @@ type readKey struct {
 	macro int
 }
 
-// eachRead calls visit for each part of x that reads the object by a name.
 func (p *Context) eachRead(x *expr.Expr, visit func(e ast.Expr, of readKey, r *resolver)) {
 	w := &readWalk{resolver: resolver{context: p, vars: map[string]referent{}}, by: map[string]int{}, visit: visit}
 	if p.OptionalOldSelf {
@@ -176,8 +172,6 @@ func (w *readWalk) each(e ast.Expr) {
 	w.vars, w.by = vars, by
 }
 
-// nameOf returns the name under which an expression reads the object, or "" if it is not a plain
-// path.
 func (r *resolver) nameOf(e ast.Expr) string {
 	if r.expr(e).decl == nil && !isTest(e) {
 		return ""

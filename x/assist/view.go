@@ -32,7 +32,6 @@ type macroAround struct {
 	binds bool
 }
 
-// tree parses src. It returns nil if the schema is not visible to rules.
 func (p *Context) tree(src string) (*cel.Env, *ast.AST) {
 	env := p.env()
 	if env == nil {
@@ -41,7 +40,6 @@ func (p *Context) tree(src string) (*cel.Env, *ast.AST) {
 	return env, celenv.ParseTolerant(env, src)
 }
 
-// view returns the view at the first node of root that matches.
 func (p *Context) view(env *cel.Env, root ast.Expr, match func(ast.Expr) bool) *view {
 	v := &view{resolver: resolver{context: p, vars: map[string]referent{}}, env: env, path: pathTo(root, match)}
 	for i := 0; i+1 < len(v.path); i++ {
@@ -89,8 +87,6 @@ func (r *resolver) loop(c ast.ComprehensionExpr) {
 	}
 }
 
-// typeOf returns the type of an expression in the scope of the node, from its declaration or from
-// the checker, or nil.
 func (v *view) typeOf(e ast.Expr) *cel.Type {
 	if f := v.expr(e); f.decl != nil && !mayBeOptional(e) {
 		if t := celenv.CELType(f.decl); t != nil {
@@ -142,7 +138,6 @@ func isCall(e ast.Expr, name string) bool {
 	return e.Kind() == ast.CallKind && e.AsCall().FunctionName() == name
 }
 
-// above returns the ancestor of the view's node, steps levels up, or nil.
 func (v *view) above(steps int) ast.Expr {
 	if i := len(v.path) - 1 - steps; i >= 0 {
 		return v.path[i]
@@ -163,7 +158,6 @@ func read(e ast.Expr) (of ast.Expr, name string, optional bool) {
 	return nil, "", false
 }
 
-// dotted returns the name formed by identifiers and dots, or "" for any other expression.
 func dotted(e ast.Expr) string {
 	if e.Kind() == ast.IdentKind {
 		return e.AsIdent()
