@@ -107,7 +107,6 @@ func TestAsk(t *testing.T) {
 	}
 }
 
-// TestAskCharges checks that a question charges the meter, and that Ask finds nothing if the meter is empty.
 func TestAskCharges(t *testing.T) {
 	t.Parallel()
 	a := analyzer(t, definition(t, "!has(self.num) || self.num > 3"), "v1")
@@ -134,8 +133,6 @@ func TestSampleOfNothing(t *testing.T) {
 	}
 }
 
-// TestInLanes checks that the function is called once per rule, with an Analyzer that charges the meter
-// of its lane, and that a panic becomes an error.
 func TestInLanes(t *testing.T) {
 	t.Parallel()
 	a := analyzer(t, definition(t, "true", "!has(self.num)"), "v1")
@@ -160,8 +157,6 @@ func TestInLanes(t *testing.T) {
 	}
 }
 
-// TestCompile checks that an Analyzer can prove without an engine, and can search after Compile even
-// if a rule does not compile.
 func TestCompile(t *testing.T) {
 	t.Parallel()
 	a := analysis.Uncompiled(definition(t, "!has(self.num) || self.num < 10", "self.nonsense"), "", "v1", analysis.Config{})
@@ -178,8 +173,6 @@ func TestCompile(t *testing.T) {
 	}
 }
 
-// TestRejection checks that a search between two forms of a version works in both directions, and that
-// Equal proves equal rules.
 func TestRejection(t *testing.T) {
 	t.Parallel()
 	crd, other := definition(t, "!has(self.num) || self.num > 3"), definition(t, "!has(self.num) || self.num > 4")
@@ -206,7 +199,6 @@ func TestRejection(t *testing.T) {
 	}
 }
 
-// TestUncompiledVersion checks that an Analyzer of a version that does not exist does not panic.
 func TestUncompiledVersion(t *testing.T) {
 	t.Parallel()
 	if err := analysis.Uncompiled(definition(t, "self.num < 10"), "", "v7", analysis.Config{}).Compile(); err == nil {

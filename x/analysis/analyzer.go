@@ -52,7 +52,6 @@ func New(definition *apiextensionsv1.CustomResourceDefinition, e *engine.Engine,
 	return a, nil
 }
 
-// newLane returns an Analyzer like a for another goroutine.
 func (a *Analyzer) newLane() (*Analyzer, error) {
 	lane := Uncompiled(a.definition, a.kubeVersion, a.version.Name, a.cfg)
 	lane.engine = a.engine
@@ -97,10 +96,8 @@ func (a *Analyzer) prepareSearch(version string) (err error) {
 	return err
 }
 
-// InLanes distributes rules over lanes and runs the lanes on all cores. Rules with the same path
-// share a lane. In each lane it calls do for one rule after another, with the rule's index and an
-// Analyzer that charges the lane's meter. Apart from the lane's shared budget, a result does not
-// depend on other questions.
+// InLanes distributes rules over lanes and runs the lanes concurrently. Rules with the same path share a lane. In each
+// lane it calls do for one rule after another, with the rule's index and an Analyzer that charges the lane's meter.
 func (a *Analyzer) InLanes(rules []engine.RuleRef, meters [work.Lanes]*work.Meter, do func(lane *Analyzer, i int) error) error {
 	lanes := divide(rules)
 	return work.InLanes(func(n int) error {
@@ -121,7 +118,6 @@ func (a *Analyzer) InLanes(rules []engine.RuleRef, meters [work.Lanes]*work.Mete
 	})
 }
 
-// divide returns the indexes of the rules of each lane.
 func divide(rules []engine.RuleRef) (lanes [work.Lanes][]int) {
 	byPath := map[string][]int{}
 	var paths []string

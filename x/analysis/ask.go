@@ -12,7 +12,7 @@ import (
 	"github.com/celadon-cel/celadon/x/secret"
 )
 
-// Rules returns the rules of the version, parents before children.
+// Rules returns the rules of the version.
 func (a *Analyzer) Rules() []engine.RuleRef { return a.search.Rules() }
 
 // Charge makes the following questions charge m.
@@ -123,7 +123,6 @@ func (a *Analyzer) Samples(ctx context.Context, n int, yield func(obj map[string
 	return a.search.Samples(ctx, n, yield)
 }
 
-// answer converts the result of a search and lists the made-up passwords of its witness.
 func (a *Analyzer) answer(found *search.Answer, err error) (*Answer, error) {
 	if err != nil {
 		return nil, err

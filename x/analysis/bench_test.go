@@ -13,8 +13,7 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis/search"
 )
 
-// BenchmarkAsk searches for a write that only one rule rejects, for each rule of the example. New is
-// included, because :find in the shell creates an Analyzer for each question.
+// New is included, because :find in the shell creates an Analyzer for each question.
 func BenchmarkAsk(b *testing.B) {
 	data, err := os.ReadFile("../../examples/crontab/crd.yaml")
 	if err != nil {

@@ -14,9 +14,8 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis"
 )
 
-// TestFollowingOfCorpus replaces some values of accepted objects by others of the same type, and one by
-// a value of a wrong type. It checks that each cause that Result.Following announces is reported once
-// the wrong type is corrected.
+// TestFollowingOfCorpus checks that each cause that Result.Following announces is reported once a value of a wrong type
+// is corrected.
 func TestFollowingOfCorpus(t *testing.T) {
 	if testing.Short() {
 		t.Skip("samples objects of all CRDs")

@@ -74,7 +74,6 @@ func Choose(object, old map[string]any) Write {
 	return Write{Kind: Replace, Manager: Kubectl, Unknown: true}
 }
 
-// annotated returns the write that the annotations of an object choose.
 func annotated(object map[string]any) (w Write, ok bool) {
 	for option := range strings.SplitSeq(Annotation(object, "argocd.argoproj.io/sync-options"), ",") {
 		switch strings.TrimSpace(option) {

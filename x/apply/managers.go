@@ -29,7 +29,6 @@ type Managers struct {
 	known  sync.Map // of *managedfields.FieldManager by endpoint
 }
 
-// An endpoint is a version and subresource that objects are written to.
 type endpoint struct{ version, subresource string }
 
 // NewManagers returns the field managers of a CRD.
@@ -74,12 +73,12 @@ func (m *Managers) reset(at endpoint) map[fieldpath.APIVersion]fieldpath.Filter 
 	return fieldpath.NewExcludeFilterSetMap(sets)
 }
 
-// maxManagedWork limits the work on managedFields to a few seconds. A server keeps ten entries for updates, and one for each
-// tool that applies.
+// maxManagedWork limits the work on managedFields to a few seconds. A server keeps ten entries for updates, and one for
+// each tool that applies.
 const maxManagedWork = 500_000_000
 
-// CheckManaged returns an *engine.WorkLimitError if an object has so many managers of so many fields that merging it would take
-// too long: the library unites the fields of the managers one after the other.
+// CheckManaged returns an *engine.WorkLimitError if an object has so many managers of so many fields that merging it
+// would take too long: the library unites the fields of the managers one after the other.
 func CheckManaged(live map[string]any) error {
 	entries := Managed(live)
 	size := len(entries)
@@ -103,9 +102,9 @@ func countFields(v any) int {
 }
 
 // Merge returns the result of server-side apply: object, in the version of the request, merged into live, which is the
-// stored object as a read in that version returns it, or nil. The result includes managedFields and defaults. A status is
-// set if the server rejects the request, for example with 409 for a conflict. The error can be an *engine.WorkLimitError. Merge
-// does not modify the objects.
+// stored object as a read in that version returns it, or nil. The result includes managedFields and defaults. A status
+// is set if the server rejects the request, for example with 409 for a conflict. The error can be an
+// *engine.WorkLimitError. Merge does not modify the objects.
 func (m *Managers) Merge(live, object map[string]any, version, subresource string, w Write) (
 	merged map[string]any, status *metav1.Status, err error,
 ) {

@@ -16,20 +16,20 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// How it works: after kubectl apply --server-side, fields of earlier client-side applies still belong to their manager. kubectl
-// gives them to the manager of server-side apply and sends the request again, so that fields that the manifest no longer has
-// are removed; see migrateToSSAIfNecessary in k8s.io/kubectl/pkg/cmd/apply.
+// How it works: after kubectl apply --server-side, fields of earlier client-side applies still belong to their manager.
+// kubectl gives them to the manager of server-side apply and sends the request again, so that fields that the manifest
+// no longer has are removed; see migrateToSSAIfNecessary in k8s.io/kubectl/pkg/cmd/apply.
 
-// annotationManager is the field manager of the annotation LastApplied after kubectl has migrated an object, so that it is kept.
+// annotationManager is the field manager of the annotation LastApplied after kubectl has migrated an object, so that it
+// is kept.
 const annotationManager = "kubectl-last-applied"
 
 var lastAppliedField = fieldpath.NewSet(fieldpath.MakePathOrDie("metadata", "annotations", corev1.LastAppliedConfigAnnotation))
 
-// migrates reports whether the tool of a write migrates objects as kubectl does.
 func (w Write) migrates() bool { return w.Manager != argo && w.Manager != flux }
 
-// Migrated returns the result of kubectl apply --server-side, with its managedFields, as kubectl changes it before it sends the
-// request again. ok is false if kubectl does not change it.
+// Migrated returns the result of kubectl apply --server-side, with its managedFields, as kubectl changes it before it
+// sends the request again. ok is false if kubectl does not change it.
 func Migrated(object map[string]any, w Write) (migrated map[string]any, ok bool) {
 	defer func() {
 		if recover() != nil { // of the library
@@ -67,9 +67,9 @@ func keepAnnotation(u *unstructured.Unstructured) {
 	})
 }
 
-// Migrate returns the result of a write after the request that kubectl sends again to an object that client-side apply has
-// written before. Without such a request, or if it is rejected, which is only a warning of kubectl, it returns res. res is
-// the result of sent.
+// Migrate returns the result of a write after the request that kubectl sends again to an object that client-side apply
+// has written before. Without such a request, or if it is rejected, which is only a warning of kubectl, it returns res.
+// res is the result of sent.
 func (w *Writer) Migrate(ctx context.Context, sent *Request, res *engine.Result) (*engine.Result, error) {
 	fields := Managed(sent.Object)
 	if sent.applied == nil || res == nil || !res.Allowed || len(fields) == 0 {

@@ -33,10 +33,10 @@ func (e *PatchError) Unwrap() error { return e.Err }
 // keyChanged is the message that kubectl prints if a merge would change the identity of the object.
 const keyChanged = "At least one of apiVersion, kind and name was changed"
 
-// Patch returns the patch that kubectl apply sends for object, which must have its namespace. live is the stored object as
-// a read in the version of object returns it. of is the Go type of a built-in kind, whose patch is a strategic merge
-// patch, or nil for a custom resource, whose patch is a JSON merge patch. Patch returns nil if there is nothing to send.
-// The error is a *PatchError.
+// Patch returns the patch that kubectl apply sends for object, which must have its namespace. live is the stored object
+// as a read in the version of object returns it. of is the Go type of a built-in kind, whose patch is a strategic merge
+// patch, or nil for a custom resource, whose patch is a JSON merge patch. Patch returns nil if there is nothing to
+// send. The error is a *PatchError.
 func Patch(live, object map[string]any, of reflect.Type) ([]byte, error) {
 	patch, err := newPatch(live, object, of)
 	switch {
@@ -76,8 +76,8 @@ func newPatch(live, object map[string]any, of reflect.Type) (patch []byte, err e
 		mergepatch.RequireKeyUnchanged("apiVersion"), mergepatch.RequireKeyUnchanged("kind"), mergepatch.RequireMetadataKeyUnchanged("name"))
 }
 
-// Created returns the object that kubectl apply sends to create object: with the annotation LastApplied and without nulls in
-// mappings. The error is a *PatchError.
+// Created returns the object that kubectl apply sends to create object: with the annotation LastApplied and without
+// nulls in mappings. The error is a *PatchError.
 func Created(object map[string]any) (map[string]any, error) {
 	data, err := annotate(object)
 	if err != nil {
@@ -125,7 +125,6 @@ func InvalidPatch(patched []byte, why string) metav1.Status {
 	return apierrors.NewInvalid(schema.GroupKind{}, "", field.ErrorList{field.Invalid(field.NewPath("patch"), string(patched), why)}).ErrStatus
 }
 
-// annotate returns an object as JSON, with that JSON in the annotation LastApplied.
 func annotate(object map[string]any) ([]byte, error) {
 	object, err := withLastApplied(object)
 	if err != nil {

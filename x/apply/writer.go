@@ -39,8 +39,8 @@ type Request struct {
 	how     Write
 }
 
-// Validate returns the result of writing req.Object as a tool does: as an update of req.OldObject, or as a create if that is
-// nil. It returns the same errors as engine.Engine.Validate.
+// Validate returns the result of writing req.Object as a tool does: as an update of req.OldObject, or as a create if
+// that is nil.
 func (w *Writer) Validate(ctx context.Context, req engine.Request, how Write) (*engine.Result, error) {
 	sent, err := w.Request(ctx, req, how)
 	if err != nil || sent.Result != nil {
@@ -56,8 +56,8 @@ func (w *Writer) Validate(ctx context.Context, req engine.Request, how Write) (*
 	return w.Migrate(ctx, &sent, res)
 }
 
-// Request returns the request that a tool sends to write req.Object, as the argument of engine.Engine.Validate. The error
-// can be an *engine.WorkLimitError.
+// Request returns the request that a tool sends to write req.Object, as the argument of engine.Engine.Validate. The
+// error can be an *engine.WorkLimitError.
 func (w *Writer) Request(ctx context.Context, req engine.Request, how Write) (sent Request, err error) {
 	sent.Request = req
 	if how.Kind == "" || how.Kind == Replace || req.Subresource != "" || how.Kind == None && req.OldObject == nil {

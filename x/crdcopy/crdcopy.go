@@ -60,7 +60,6 @@ func Schema(s *apiextensionsv1.JSONSchemaProps, at []path.Step, change func(*api
 	return &changed, true
 }
 
-// next returns the schema to which a step of a schema's path leads, or nil.
 func next(s *apiextensionsv1.JSONSchemaProps, step path.Step) *apiextensionsv1.JSONSchemaProps {
 	field, ok := s.Properties[step.Name]
 	switch {

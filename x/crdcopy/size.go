@@ -57,7 +57,6 @@ func schemaDepth(s *apiextensionsv1.JSONSchemaProps) (depth int) {
 	return depth + 1
 }
 
-// textWork returns the work of compiling a rule or a pattern.
 func textWork(text string) int {
 	units := perByte * len(text)
 	for i := range len(text) {

@@ -79,7 +79,6 @@ func (c *CRD) DropPart(at SchemaNode, index int, part string) ([]byte, error) {
 	})
 }
 
-// edit applies the result of change, which gets the path to the rules of a schema node.
 func (c *CRD) edit(at SchemaNode, change func(list position.Path) position.Change) ([]byte, error) {
 	list, err := c.rules(at)
 	if err != nil {
@@ -232,7 +231,6 @@ func (c *CRD) top(version int) position.Path {
 	return append(spec, position.Key("versions"), position.Item(version), position.Key("schema"))
 }
 
-// stepBelow returns the path from a schema to the child that step selects, or nil.
 func stepBelow(schema *position.Node, step engine.Step) position.Path {
 	if !step.Item && !step.Any {
 		if _, properties := schema.Get("properties"); properties != nil {

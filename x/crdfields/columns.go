@@ -82,7 +82,6 @@ func (c *Columns) Cells(obj map[string]any, now time.Time) []any {
 	return cells
 }
 
-// cell returns the value of a column whose type is not string.
 func cell(kind string, value any, now time.Time) any {
 	switch kind {
 	case "integer":

@@ -12,7 +12,6 @@ import (
 	"github.com/celadon-cel/celadon/internal/text/preview"
 )
 
-// shownDefault limits the length of a default in a list of fields.
 const shownDefault = 60
 
 // bounds returns a schema's constraints apart from type and enum.
@@ -37,7 +36,6 @@ func oneLine(s node) string {
 	return strings.Join(parts, "; ")
 }
 
-// writeValidation writes the information that kubectl omits, for the explained field itself.
 func (e *explainer) writeValidation() {
 	if words := bounds(e.schema); words != "" {
 		e.block("BOUNDS", wrapped(words, 76))
@@ -131,7 +129,6 @@ func (c Cost) String() string {
 	return text
 }
 
-// resolved returns the schema that s refers to, or s.
 func (p *Target) resolved(s node) node {
 	if to := p.types[s.Text("$ref")]; to != nil {
 		return to
@@ -171,7 +168,6 @@ func (p *Target) fields(s node) map[string]found {
 	return all
 }
 
-// elements returns the schema of a list's items or a map's entries, or nil.
 func elements(s node) node {
 	for _, below := range []string{"items", "additionalProperties"} {
 		if part := s.Child(below); len(part) > 0 {
@@ -181,7 +177,6 @@ func elements(s node) node {
 	return nil
 }
 
-// junctor returns the schemas in a list such as allOf.
 func junctor(s node, word string) (all []node) {
 	for _, part := range list(s[word]) {
 		part, _ := part.(map[string]any)

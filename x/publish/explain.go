@@ -121,7 +121,6 @@ func (e *explainer) descriptions(b *strings.Builder, s node) {
 	}
 }
 
-// externalDocs returns the lines of a schema's link to other documents.
 func externalDocs(s node, width int) (lines []string) {
 	docs := s.Child("externalDocs")
 	if text := docs.Text("description"); text != "" {
@@ -133,7 +132,6 @@ func externalDocs(s node, width int) (lines []string) {
 	return lines
 }
 
-// fieldList lists the fields of an object, or of the elements of a list or map, or of the parts of allOf.
 func (e *explainer) fieldList(s node, level int) {
 	s = e.resolved(s)
 	properties := s.Child("properties")
@@ -158,7 +156,6 @@ func (e *explainer) fieldList(s node, level int) {
 	}
 }
 
-// listed writes the line of a field and, if the list is not recursive, its description.
 func (e *explainer) listed(name string, s node, required bool, level int) {
 	if !e.begun {
 		e.line("FIELDS:")
@@ -197,7 +194,6 @@ func (e *explainer) listed(name string, s node, required bool, level int) {
 	e.line("")
 }
 
-// shownChoices limits how many enum values are shown in a list of fields.
 const shownChoices = 4
 
 func choices(enum []any) []string {

@@ -57,7 +57,6 @@ var (
 	numbered  = regexp.MustCompile(`^(\d+)([.)])`)
 )
 
-// marked escapes Markdown in text, line by line.
 func marked(text string) string {
 	lines := strings.Split(text, "\n")
 	for i, line := range lines {

@@ -54,7 +54,7 @@ type Example struct {
 // the depth, and real schemas have far fewer levels.
 const deepest = 200
 
-// NewPage collects the content of a page. It returns ctx's error, a *TooLongError, or an internal error.
+// NewPage collects the content of a page. It returns a *TooLongError if the page would be too long.
 func NewPage(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, cfg Config) (*Page, error) {
 	p := &Page{CRD: crd}
 	e, broken := engine.Compile(crd, engine.Config{})
@@ -84,7 +84,6 @@ func NewPage(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition,
 	return p, nil
 }
 
-// find searches for a minimal and a full example. The engine has validated both as a server would.
 func (v *Version) find(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, e *engine.Engine, cfg Config) error {
 	a, err := analysis.New(crd, e, v.Name, analysis.Config{Steps: cfg.Steps, Seed: cfg.Seed})
 	if err != nil {

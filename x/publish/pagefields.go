@@ -30,7 +30,6 @@ type Rule struct {
 }
 
 const (
-	// shownJunctor limits the length of a junctor's JSON.
 	shownJunctor = 300
 	// fieldCost estimates the bytes per field or rule in addition to its text.
 	fieldCost = 300
@@ -88,7 +87,6 @@ func (w *pageWalk) walk(path string, depth int, s node, required bool) {
 	}
 }
 
-// describeValues returns a field's type, bounds, default, and whether it accepts other fields. The root has no type.
 func describeValues(s node, required, root bool) string {
 	words := s.Describe(required)
 	if words == "" && !root {

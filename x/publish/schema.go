@@ -55,7 +55,6 @@ func structuralOf(v *apiextensionsv1.CustomResourceDefinitionVersion) *schema.St
 	return s
 }
 
-// addMeta adds the fields that every object has to an object's properties.
 func addMeta(object node, apiVersion, kind string) {
 	properties := object.Child("properties")
 	if properties == nil {
@@ -69,7 +68,6 @@ func addMeta(object node, apiVersion, kind string) {
 	properties["metadata"] = meta
 }
 
-// embedded adds the fields of every object to embedded resources.
 func embedded(s node) {
 	properties := s.Child("properties")
 	for name := range properties {
@@ -114,7 +112,6 @@ func definitions() map[string]node {
 	return all
 }
 
-// goType returns the schema of a Go type. A struct becomes a reference.
 func goType(t reflect.Type) map[string]any {
 	switch t.Kind() {
 	case reflect.Pointer:

@@ -50,7 +50,6 @@ func cut(line string, space bool) (begin, rest string) {
 	return line[:end], line[end:]
 }
 
-// indented indents every line, including empty lines.
 func indented(text string, by int) string {
 	pad := strings.Repeat(" ", by)
 	return pad + strings.ReplaceAll(text, "\n", "\n"+pad)

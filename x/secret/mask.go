@@ -67,7 +67,6 @@ func (m Mask) Object(obj map[string]any) map[string]any {
 	return out
 }
 
-// hideable reports whether a field of the root can be hidden: apiVersion, kind, and metadata identify the object.
 func hideable(name string) bool { return name != "apiVersion" && name != "kind" && name != "metadata" }
 
 // Value returns a part of an object without its secrets.
@@ -96,7 +95,8 @@ type Texts []string
 // maxHidden limits how many secrets are searched for in each text. If there are more, every text is hidden.
 const maxHidden = 1000
 
-// In reports whether text contains a secret, regardless of case.
+// In reports whether text contains a secret, regardless of case. It also returns true if there are too many secrets to
+// search for.
 func (t Texts) In(text string) bool {
 	if len(t) > maxHidden {
 		return true
@@ -105,7 +105,6 @@ func (t Texts) In(text string) bool {
 	return slices.ContainsFunc(t, func(secret string) bool { return strings.Contains(text, strings.ToLower(secret)) })
 }
 
-// partOf reports whether text is a piece of a secret.
 func (t Texts) partOf(text string) bool {
 	return len(t) > maxHidden || text != "" && slices.ContainsFunc(t, func(secret string) bool { return strings.Contains(strings.ToLower(secret), strings.ToLower(text)) })
 }

@@ -17,8 +17,7 @@ import (
 	"github.com/celadon-cel/celadon/internal/text/phrase"
 )
 
-// Proofs returns a function for analysis.Config.CostProof. The function estimates the costs of
-// the CRD's rules once. It is safe for concurrent use.
+// Proofs returns a function for analysis.Config.CostProof. It is safe for concurrent use.
 func Proofs(crd *apiextensionsv1.CustomResourceDefinition, kubeVersion string, limits cost.Limits) func(context.Context, engine.RuleRef) (string, error) {
 	var mu sync.Mutex
 	var known *estimates
@@ -34,14 +33,11 @@ func Proofs(crd *apiextensionsv1.CustomResourceDefinition, kubeVersion string, l
 	}
 }
 
-// estimates holds the upper bounds of the costs of a CRD's rules.
 type estimates struct {
 	rules map[engine.RuleRef]uint64 // per evaluation, of rule or message
 	whole map[string]uint64         // by version, all rules together
 }
 
-// estimate estimates the costs of a CRD's rules. The result is empty if vet rejects the CRD or has no
-// verdict on it. It returns an error if ctx is done, or on an internal error.
 func estimate(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, kubeVersion string) (*estimates, error) {
 	e := &estimates{map[engine.RuleRef]uint64{}, map[string]uint64{}}
 	r, err := vet.VetCRD(ctx, crd, vet.Config{Stored: true, KubeVersion: kubeVersion})

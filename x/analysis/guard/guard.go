@@ -214,7 +214,6 @@ func sameExpression(a, b string) bool {
 	return strings.ReplaceAll(a, " ", "") == strings.ReplaceAll(b, " ", "")
 }
 
-// readOf returns the read of a part that can fail for reason, or nil if it cannot.
 func readOf(s *spot, src *lex.Source, reason string) *read {
 	key, isKey := strings.CutPrefix(reason, "no such key: ")
 	switch {

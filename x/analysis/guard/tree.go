@@ -30,7 +30,6 @@ func (s *spot) polarity() int {
 	return sign
 }
 
-// walk visits the parts of an expression in source order.
 func walk(s *spot, visit func(*spot)) {
 	visit(s)
 	for _, below := range s.parts() {

@@ -13,7 +13,6 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis/search"
 )
 
-// acceptsNothing looks for paths of rules that accept no value. Paths precede those above them.
 func (f *finder) acceptsNothing() {
 	for i := range f.unit.rules {
 		r := &f.unit.rules[i]
@@ -48,7 +47,6 @@ func (f *finder) intended(path string, proof *prove.Proof) bool {
 	})
 }
 
-// rule returns the first rule of the proof at path, or nil if no rule matches.
 func (f *finder) rule(proof *prove.Proof, path string) *vet.Rule {
 	for i := range f.unit.rules {
 		r := &f.unit.rules[i]
@@ -59,7 +57,6 @@ func (f *finder) rule(proof *prove.Proof, path string) *vet.Rule {
 	return nil
 }
 
-// isClosed reports whether path is equal to or below a path that accepts nothing.
 func (f *finder) isClosed(path string) bool {
 	for closed := range f.closed {
 		rest, below := strings.CutPrefix(path, closed)
@@ -89,7 +86,6 @@ func (f *finder) redundant() map[engine.RuleRef]*prove.Proof {
 	return all
 }
 
-// neverRejects adds a lint for a redundant rule. proof is nil for any other rule.
 func (f *finder) neverRejects(r *vet.Rule, proof *prove.Proof) {
 	if proof == nil {
 		return
@@ -122,7 +118,6 @@ func rests(proof *prove.Proof, on engine.RuleRef, redundant map[engine.RuleRef]*
 	})
 }
 
-// failsToEvaluate adds a lint if it finds an object on which the rule fails to evaluate.
 func (f *finder) failsToEvaluate(r *vet.Rule) error {
 	if f.off(FailsToEvaluate) {
 		return nil
@@ -205,7 +200,6 @@ func (f *finder) amongFailing(ref engine.RuleRef, before *analysis.Answer) (*fin
 	return &without, answer, nil
 }
 
-// fails reports whether a rule fails to evaluate at any path of a write.
 func (f *finder) fails(ref engine.RuleRef, w *search.Witness) bool {
 	at, err := newSite(f.engine, ref)
 	if err != nil {

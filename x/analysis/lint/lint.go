@@ -47,13 +47,11 @@ func Names() []string { return []string{FailsToEvaluate, NeverRejects, AcceptsNo
 // A Lint is a problem in a CRD, found by vet or by Find, with a witness or a proof if one is known.
 type Lint struct {
 	vet.Lint
-	// Witness is a write on which the rule fails, that it rejects (unique-list), or for which its result differs from
-	// the result of the replacement (text-order). It is nil if there is a proof, and for most lints of vet.
+	// Witness is a write that shows the problem, or nil.
 	Witness *search.Witness
 	// MadeUp lists the paths of the witness whose values are passwords.
 	MadeUp []string
-	// Proof shows that the rule rejects nothing or that the path accepts nothing. It is nil if there
-	// is a witness, and for lints of vet.
+	// Proof shows that the rule rejects nothing or that the path accepts nothing, or is nil.
 	Proof *prove.Proof
 	// Rewrites are replacements for the rule. A replacement with Keeps is first.
 	Rewrites []Rewrite
@@ -115,7 +113,6 @@ type unit struct {
 	rules         []vet.Rule
 }
 
-// units returns the distinct schemas of served versions that have rules.
 func units(crd *apiextensionsv1.CustomResourceDefinition, report *vet.Report) (all []unit) {
 	for i := range report.Versions {
 		v := &report.Versions[i]

@@ -15,10 +15,8 @@ import (
 // prover confirms that, or the search looks for a write that only one of the two CRDs admits. Otherwise the
 // search looks for such a write as an example, among the example values in the lint.
 
-// uniqueList is vet's lint for rules that reject duplicates in a list.
 const uniqueList = "unique-list"
 
-// suggest adds examples and replacements to vet's lints of the unit.
 func (f *finder) suggest(lints []Lint) error {
 	for i := range lints {
 		l := &lints[i]
@@ -109,7 +107,6 @@ func (s *suggestion) compare() error {
 	return nil
 }
 
-// rejection looks for a write that f rejects and other admits.
 func (f *form) rejection(s *suggestion, other *form) (*search.Answer, error) {
 	return f.analyzer.Form(f.engine).Rejection(s.ctx, other.analyzer.Form(other.engine))
 }
@@ -148,7 +145,6 @@ func (s *suggestion) exemplify() error {
 	return nil
 }
 
-// narrowed returns a copy of the CRD whose fields only allow the example values.
 func (s *suggestion) narrowed() *apiextensionsv1.CustomResourceDefinition {
 	crd := s.crd
 	for _, example := range s.lint.Examples {

@@ -68,7 +68,6 @@ func newSite(e *engine.Engine, rule engine.RuleRef) (*site, error) {
 
 func (s *site) compile(text string) (*expr.Expr, error) { return s.compiler.Compile(text, s.optional) }
 
-// failure returns the first failure in a write, or nil if the rule fails nowhere.
 func (s *site) failure(ctx context.Context, x *expr.Expr, seen *engine.Prepared) *failure {
 	var overwork *eval.OverworkError
 	for _, steps := range matchingPaths(seen.Self, s.steps, nil) {
@@ -84,7 +83,6 @@ func (s *site) failure(ctx context.Context, x *expr.Expr, seen *engine.Prepared)
 	return nil
 }
 
-// matchingPaths returns the existing paths in v that match path, which may contain [*], in order.
 func matchingPaths(v any, path, at []engine.Step) (all [][]engine.Step) {
 	if len(path) == 0 {
 		return [][]engine.Step{slices.Clone(at)}

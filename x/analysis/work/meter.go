@@ -89,13 +89,10 @@ func TooDeep(depth int) string {
 	return fmt.Sprintf("it is %d levels deep, and the analysis goes no deeper than %d", depth, MaxDepth)
 }
 
-// The budgets. A question about a large schema takes more work than a question about a small
-// schema, so a run gets more for each schema node. Questions with a result may take much more than
-// other questions, because real CRDs have few questions without a result. The largest real CRDs use
-// up to four fifths of a budget: 369 questions about the 1,114 nodes of HostedCluster take 1,100
-// million units, 436 about the 249 nodes of HTTPRoute take 60 million without a result, and one
-// question takes 24 million. Few rules fail or exceed the budget, so questions about these outcomes
-// mostly have no result: each counts as several (RareQuestion).
+// The budgets. A question about a large schema takes more work than a question about a small schema, so a run gets more
+// for each schema node. Questions with a result may take much more than other questions, because real CRDs have few
+// questions without a result. Few rules fail or exceed the budget, so questions about these outcomes mostly have no
+// result: each counts as several (RareQuestion).
 const (
 	QuestionLimit = 32_000_000
 
@@ -107,8 +104,7 @@ const (
 	unansweredPerQuestion = 230_000
 	unansweredPerNode     = 300 // for each question
 
-	// RareQuestion is the weight, in ordinary questions, of a question about an error or an
-	// exceeded budget: 109 about errors of HTTPRoute take 84 million units.
+	// RareQuestion is the weight, in ordinary questions, of a question about an error or an exceeded budget.
 	RareQuestion = 6
 
 	maxQuestions = 2000 // that make a budget larger
