@@ -53,8 +53,8 @@ const (
 	flux    = "kustomize-controller"
 )
 
-// Choose returns the write for an object by the annotations of Argo CD and Flux on it, or else by the traces that earlier
-// writes left in the old object.
+// Choose returns the write for an object by the annotations of Argo CD and Flux on it, or else by the traces that
+// earlier writes left in the old object.
 func Choose(object, old map[string]any) Write {
 	if w, ok := annotated(object); ok {
 		return w

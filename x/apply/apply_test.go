@@ -147,7 +147,6 @@ spec:
 	return &crd
 }
 
-// TestManyManagers checks that an object is undecided if it has more managers than any server keeps.
 func TestManyManagers(t *testing.T) {
 	var limit *engine.WorkLimitError
 	_, _, err := apply.NewManagers(crd(t)).Merge(managedBy(make([]any, 30_000)...), decode(t, next), "v1", "", apply.Write{})
@@ -156,7 +155,6 @@ func TestManyManagers(t *testing.T) {
 	}
 }
 
-// TestHostileManagers checks that managedFields of a file cannot take long or crash.
 func TestHostileManagers(t *testing.T) {
 	managers := apply.NewManagers(crd(t))
 	entry := func(i int, fields any) any {

@@ -43,7 +43,8 @@ const manifest = `{"apiVersion": "example.com/v1", "kind": "Volume", "metadata":
 
 const taken = `{"apiVersion": "example.com/v1", "kind": "Volume", "metadata": {"name": "v"}, "spec": {"id": "y"}}`
 
-// A replacement removes the field that a controller has set. An apply keeps it, and does not change it without a conflict.
+// A replacement removes the field that a controller has set. An apply keeps it, and does not change it without a
+// conflict.
 func Example() {
 	var crd apiextensionsv1.CustomResourceDefinition
 	if err := yaml.Unmarshal([]byte(volumes), &crd); err != nil {

@@ -14,7 +14,6 @@ import (
 	"github.com/celadon-cel/celadon/x/apply"
 )
 
-// TestApplied compares the merge of plain objects with the libraries.
 func TestApplied(t *testing.T) {
 	rng := rand.New(rand.NewPCG(61, 1))
 	var value func(depth int) any
@@ -71,7 +70,6 @@ func TestApplied(t *testing.T) {
 	}
 }
 
-// BenchmarkApplied compares the two ways of a client-side apply.
 func BenchmarkApplied(b *testing.B) {
 	spec := map[string]any{"schedule": "0 2 * * *", "replicas": int64(2), "env": []any{map[string]any{"name": "A", "value": "x"}}}
 	object := func(image string) map[string]any {
@@ -109,7 +107,6 @@ func BenchmarkApplied(b *testing.B) {
 	})
 }
 
-// TestNone checks that a tool that leaves an existing object alone creates a missing one.
 func TestNone(t *testing.T) {
 	e, err := engine.Compile(crd(t), engine.Config{})
 	if err != nil {
@@ -131,8 +128,6 @@ func TestNone(t *testing.T) {
 	}
 }
 
-// TestMigrated checks that the first server-side apply of kubectl removes fields of client-side apply,
-// and that of Flux keeps them.
 func TestMigrated(t *testing.T) {
 	e, err := engine.Compile(crd(t), engine.Config{})
 	if err != nil {

@@ -5,7 +5,6 @@ import (
 	"testing"
 )
 
-// TestWholeNumbers checks that whole numbers become int64, and that the given value does not change.
 func TestWholeNumbers(t *testing.T) {
 	t.Parallel()
 	given := map[string]any{"a": float64(80), "b": []any{float64(1), 1.5, "x", nil}, "c": map[string]any{"d": int64(1)}, "e": 1e300}

@@ -16,12 +16,10 @@ import (
 	"github.com/celadon-cel/celadon/internal/testing/level"
 )
 
-// bounds matches the lines that advice sets.
 var bounds = regexp.MustCompile(`(?m)^ *max(Items|Length|Properties): \d+\n`)
 
-// TestAdviceMends removes the bounds from CRDs of the corpus that have rules, which makes many rules
-// too expensive, and applies the advice. The result must have bounds and all other lines, and no rule
-// that bounds can fix may exceed a limit.
+// TestAdviceMends removes the bounds from CRDs of the corpus that have rules, which makes many rules too expensive, and
+// applies the advice.
 func TestAdviceMends(t *testing.T) {
 	t.Parallel()
 	mended, all := 0, 0
@@ -107,8 +105,6 @@ func advised(r *vet.Report) bool {
 	return false
 }
 
-// costsAlone reports whether costs are the only reason to reject the CRD and bounds can fix all of
-// them.
 func costsAlone(r *vet.Report) bool {
 	for _, v := range r.Versions {
 		if !v.Fixable {
@@ -123,7 +119,6 @@ func costsAlone(r *vet.Report) bool {
 	return true
 }
 
-// onlyBounds checks that all lines are unchanged and in order, except for n bounds.
 func onlyBounds(t *testing.T, name string, before, after []byte, n int) {
 	t.Helper()
 	was, is := strings.Split(string(before), "\n"), strings.Split(string(after), "\n")

@@ -27,8 +27,7 @@ func unset(index int, part string) edit {
 	return func(c *CRD, at SchemaNode) ([]byte, error) { return c.DropPart(at, index, part) }
 }
 
-// editCases are texts of a schema node named x with an edit and the resulting text, or "" if the
-// edit must be rejected.
+// want is "" if the edit must be rejected.
 var editCases = map[string]struct {
 	node string
 	edit edit

@@ -24,8 +24,7 @@ func columns(t *testing.T, defs ...apiextensionsv1.CustomResourceColumnDefinitio
 
 var now = time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC)
 
-// TestCells checks the cells for a given time. TestMadeColumnsOnServer in conformance has many
-// more.
+// TestMadeColumnsOnServer in conformance has many more cells.
 func TestCells(t *testing.T) {
 	t.Parallel()
 	obj := map[string]any{
@@ -55,8 +54,6 @@ func TestCells(t *testing.T) {
 	}
 }
 
-// TestHostilePaths checks that paths on which the server would run out of memory are rejected and
-// end the columns, as paths that the server cannot parse do.
 func TestHostilePaths(t *testing.T) {
 	t.Parallel()
 	for _, path := range []string{
@@ -78,8 +75,7 @@ func TestHostilePaths(t *testing.T) {
 	}
 }
 
-// TestManyFields checks the limits on the number of fields, because each field can be the whole
-// object.
+// The number of fields is limited, because each field can be the whole object.
 func TestManyFields(t *testing.T) {
 	t.Parallel()
 	v := &apiextensionsv1.CustomResourceDefinitionVersion{}
@@ -101,7 +97,6 @@ func TestManyFields(t *testing.T) {
 	}
 }
 
-// TestDeepObject checks a path with .. on a very deep object.
 func TestDeepObject(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -157,7 +152,6 @@ func TestSelectable(t *testing.T) {
 	}
 }
 
-// FuzzPath checks that no path of a CRD makes a column panic or take long.
 func FuzzPath(f *testing.F) {
 	for _, path := range []string{".spec.a", ".spec..a", ".spec.list[0].a", `.spec.list[?(@.a=="x")].b`, ".spec['a','b']", ".spec.list[-1:]", ".*", ".spec.list[0:5:2]", "", "$", "@", "'a'", ".a}{.b"} {
 		f.Add(path)

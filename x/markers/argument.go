@@ -128,7 +128,6 @@ func (p *argumentParser) value(name string) (Value, bool) {
 	return Value{Text: raw, raw: raw, start: p.start + from, cut: p.TokenText() == ""}, true
 }
 
-// stringArguments and boolArgument are the arguments of a rule.
 var stringArguments = map[string]bool{"rule": true, "message": true, "messageExpression": true, "reason": true, "fieldPath": true}
 
 const boolArgument = "optionalOldSelf"

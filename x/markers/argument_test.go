@@ -5,7 +5,6 @@ import (
 	"testing"
 )
 
-// TestArguments checks that arguments are read as by controller-tools, and the position of each error.
 func TestArguments(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -55,7 +54,6 @@ func TestArguments(t *testing.T) {
 	}
 }
 
-// TestOffsets checks offsets in a Go string with escapes.
 func TestOffsets(t *testing.T) {
 	t.Parallel()
 	const marker = `rule="a\t\"é\u00e9\U0001F600\x41\101\\n\nZ"`
@@ -81,7 +79,6 @@ func TestOffsets(t *testing.T) {
 	}
 }
 
-// FuzzMarker checks that no comment causes a panic, and that all positions are within the comment.
 func FuzzMarker(f *testing.F) {
 	f.Add(`// +kubebuilder:validation:XValidation:rule="self.a == \"x\"",message="m"`)
 	f.Add("// +kubebuilder:validation:items:XValidation:rule=`self`,reason=X")

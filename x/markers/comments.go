@@ -49,7 +49,6 @@ func schemaless(groups []*ast.CommentGroup) bool {
 	})
 }
 
-// closest returns the last comment between free and begin, or nil.
 func (c *comments) closest(begin, free token.Pos) *ast.CommentGroup {
 	i, _ := slices.BinarySearchFunc(c.groups, begin, func(g *ast.CommentGroup, at token.Pos) int { return int(g.Pos() - at) })
 	if i == 0 || c.groups[i-1].Pos() < free {

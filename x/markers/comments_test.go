@@ -2,7 +2,6 @@ package markers
 
 import "testing"
 
-// TestComments checks that markers belong to the same types and fields as in controller-tools.
 func TestComments(t *testing.T) {
 	t.Parallel()
 	const marker = "// +kubebuilder:validation:XValidation:rule=\"true\"\n"

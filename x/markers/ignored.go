@@ -24,7 +24,6 @@ var (
 		"XPreserveUnknownFields XValidation items")
 )
 
-// ignored returns the comments of a file that generators ignore because of a mistake in their form.
 func (c *comments) ignored() (all []ignoredMarker) {
 	for _, g := range c.groups {
 		for i, comment := range g.List {

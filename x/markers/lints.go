@@ -112,7 +112,6 @@ func (m *Marker) typographic() int {
 	return -1
 }
 
-// rewritten reports whether gofmt would change the marker.
 func (m *Marker) rewritten() bool {
 	if m.file.afterGofmt == nil {
 		m.file.afterGofmt = map[string]bool{}

@@ -71,7 +71,6 @@ type OtherKind struct {
 func f() {}
 `
 
-// TestLints checks lints and the characters at which they are reported.
 func TestLints(t *testing.T) {
 	t.Parallel()
 	src := Parse([]File{{Name: "t.go", Package: "example.com/v1", Text: []byte(lintSource)}}, Config{})
@@ -146,7 +145,6 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
-// TestNamesOfPackages checks imports of packages whose name differs from their path.
 func TestNamesOfPackages(t *testing.T) {
 	t.Parallel()
 	f := &file{imports: map[string]string{"v2": "example.com/thing/v2", "go-other": "example.com/go-other", "own": "example.com/elsewhere"}}
@@ -157,7 +155,6 @@ func TestNamesOfPackages(t *testing.T) {
 	}
 }
 
-// TestLintsHavePages checks that docs/lints.md has a section for each lint.
 func TestLintsHavePages(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../../docs/lints.md")

@@ -141,9 +141,6 @@ func fileOf(name, importPath string) File {
 	return File{Name: name, Package: importPath, Text: []byte(mapFiles[name])}
 }
 
-// TestMap checks that each rule has one marker, at the position of its text or, if the marker makes
-// the text, of the marker itself. A rule that no marker declares has none. Each package is imported
-// once.
 func TestMap(t *testing.T) {
 	t.Parallel()
 	lookups := map[string]int{}
@@ -194,8 +191,6 @@ func TestMap(t *testing.T) {
 	}
 }
 
-// TestMapMissing checks that a rule without a marker names the package that could not be read and may
-// contain the marker.
 func TestMapMissing(t *testing.T) {
 	t.Parallel()
 	src := Parse([]File{fileOf("api/v1/types.go", "example.com/api/v1")}, Config{})
@@ -237,7 +232,6 @@ func TestBound(t *testing.T) {
 	}
 }
 
-// TestMapUnknown checks that text alone decides only if the types cannot be followed.
 func TestMapUnknown(t *testing.T) {
 	t.Parallel()
 	const rule = "// +kubebuilder:validation:XValidation:rule=\"self != 'x'\"\n"
@@ -271,7 +265,6 @@ func TestMapUnknown(t *testing.T) {
 	}
 }
 
-// TestRoot checks which types are considered for a CRD's kind.
 func TestRoot(t *testing.T) {
 	t.Parallel()
 	const rule = "// +kubebuilder:validation:XValidation:rule=\"true\"\n"

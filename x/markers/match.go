@@ -182,7 +182,6 @@ func newSet(list []*Marker) (s markerSet) {
 	return s
 }
 
-// alike returns the markers that may have made a rule with this text, in order.
 func (at *spot) alike(rule string) (all []*Marker) {
 	add := func(more []*Marker) { all = append(all, more[:min(len(more), maxAlike-len(all))]...) }
 	for _, s := range at.sets {

@@ -64,7 +64,6 @@ func (s *Source) named(f *file, e ast.Expr) (t *typeDecl, missing string) {
 	return nil, ""
 }
 
-// withoutParens removes pointers and parentheses around a type.
 func withoutParens(e ast.Expr) ast.Expr {
 	for {
 		switch x := e.(type) {
@@ -113,7 +112,6 @@ func (r *resolver) typeOf(f *file, e ast.Expr) (at spot) {
 	}
 }
 
-// inline adds the embedded structs of a struct and their markers.
 func (r *resolver) inline(at *spot) {
 	for _, field := range at.decl.fields {
 		if field.inline {
@@ -198,7 +196,6 @@ func standard(importPath string) bool {
 	return !strings.Contains(first, ".")
 }
 
-// load reads an imported package once. It returns nil on failure.
 func (s *Source) load(importPath string) *goPackage {
 	if p := s.packages[importPath]; p != nil {
 		return p

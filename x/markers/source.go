@@ -153,7 +153,6 @@ func (f *file) index() {
 	}
 }
 
-// lineAt returns the index of the line that contains an offset.
 func (f *file) lineAt(offset int) int {
 	i, _ := slices.BinarySearch(f.lines, offset+1)
 	return i - 1
@@ -172,7 +171,6 @@ func Built(name string, text []byte) bool {
 	return match || err != nil
 }
 
-// read collects the types of a file and returns its markers.
 func (f *file) read(tree *ast.File) (all []*Marker) {
 	f.packageMarkers(tree)
 	for _, spec := range tree.Imports {

@@ -85,7 +85,6 @@ func (s *Source) below(at spot, by step) spot {
 	return down
 }
 
-// field returns the field of a struct, or of a struct embedded in it, by its name in objects.
 func (s *Source) field(at spot, name string) (found spot, ok bool) {
 	found.unknown, found.missing = at.unknown, at.missing
 	if at.decl == nil {
@@ -133,7 +132,6 @@ func (s *Source) root(crd *apiextensionsv1.CustomResourceDefinition, version str
 	return best
 }
 
-// rootSpot returns the spot of whole objects of type t, or an empty spot if t is nil.
 func (s *Source) rootSpot(t *typeDecl) spot {
 	if t == nil {
 		return spot{}
@@ -179,13 +177,11 @@ func (s *Source) Bound(crd *apiextensionsv1.CustomResourceDefinition, field stri
 	return nil
 }
 
-// within reports whether field equals parent or is below it.
 func within(field, parent string) bool {
 	rest, ok := strings.CutPrefix(field, parent)
 	return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
 }
 
-// bound returns the position of a field, or of the named type of the elements of a list or map.
 func (s *Source) bound(at, above spot, by step) *Bound {
 	write := func(f *file, offset int, of string, items bool) *Bound {
 		if !f.pkg.given {

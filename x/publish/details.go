@@ -142,8 +142,8 @@ type found struct {
 	through int
 }
 
-// fields returns the fields that kubectl finds by name: in the properties of s, of its items or entries, or of a part of
-// allOf.
+// fields returns the fields that kubectl finds by name: in the properties of s, of its items or entries, or of a part
+// of allOf.
 func (p *Target) fields(s node) map[string]found {
 	all := map[string]found{}
 	add := func(name string, f found) {

@@ -30,7 +30,6 @@ func readCRD(t testing.TB, path string) *apiextensionsv1.CustomResourceDefinitio
 	return crd
 }
 
-// explained explains with the arguments of a command line.
 func explained(t testing.TB, crd *apiextensionsv1.CustomResourceDefinition, line string, plain bool) (string, error) {
 	t.Helper()
 	f := flag.NewFlagSet("explain", flag.ContinueOnError)
@@ -89,7 +88,6 @@ func TestExplainIsKubectls(t *testing.T) {
 	}
 }
 
-// rejection returns the error in the output of kubectl, or "" if kubectl explains the field.
 func rejection(answer string) string {
 	lines := strings.Split(strings.TrimSpace(answer), "\n")
 	words, rejected := strings.CutPrefix(lines[len(lines)-1], "error: ")
@@ -99,7 +97,6 @@ func rejection(answer string) string {
 	return ""
 }
 
-// firstMissing returns the first line that does not occur in others in the same order, or "".
 func firstMissing(lines, others []string) string {
 	for _, line := range lines {
 		for len(others) > 0 && others[0] != line {

@@ -9,8 +9,6 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// FuzzPublish checks that no CRD makes an explanation or a page panic, and that the output is
-// deterministic.
 func FuzzPublish(f *testing.F) {
 	for _, path := range []string{"testdata/everything.yaml", root + "examples/crontab/crd.yaml"} {
 		data, err := os.ReadFile(filepath.FromSlash(path))

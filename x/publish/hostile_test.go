@@ -22,7 +22,6 @@ func crdOf(schema apiextensionsv1.JSONSchemaProps) *apiextensionsv1.CustomResour
 	return crd
 }
 
-// nested returns a schema of nested objects, each with the given number of other fields.
 func nested(depth, fields int) apiextensionsv1.JSONSchemaProps {
 	s := apiextensionsv1.JSONSchemaProps{Type: "string"}
 	for range depth {
@@ -43,8 +42,6 @@ func lists(depth int) apiextensionsv1.JSONSchemaProps {
 	return apiextensionsv1.JSONSchemaProps{Type: "object", Properties: map[string]apiextensionsv1.JSONSchemaProps{"l": s}}
 }
 
-// TestHostileCRDs checks that megabytes of text, many fields, and deep nesting produce bounded text or
-// a *TooLongError.
 func TestHostileCRDs(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

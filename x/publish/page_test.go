@@ -37,7 +37,6 @@ func page(t testing.TB, crd *apiextensionsv1.CustomResourceDefinition) (markdown
 	return string(text), string(data)
 }
 
-// TestPages compares pages with golden files, and checks that they are deterministic.
 func TestPages(t *testing.T) {
 	t.Parallel()
 	crd := readCRD(t, "testdata/everything.yaml")
@@ -92,8 +91,6 @@ func harmful() *apiextensionsv1.CustomResourceDefinition {
 	return crd
 }
 
-// TestPagesKeepTextText checks that the text of a CRD, including names, is shown but not
-// interpreted.
 func TestPagesKeepTextText(t *testing.T) {
 	t.Parallel()
 	markdown, html := page(t, harmful())
@@ -136,15 +133,12 @@ var (
 	short  = regexp.MustCompile("(^|[^\\\\`])`[^`\n]+`")
 )
 
-// outsideCode returns Markdown with all code replaced by a word.
 func outsideCode(text string) string {
 	text = blocks.ReplaceAllString(text, "CODE")
 	text = spans.ReplaceAllString(text, "CODE")
 	return short.ReplaceAllString(text, "${1}CODE")
 }
 
-// TestExamplesAreReadAsDecided checks that the YAML on a page decodes to the object that the engine
-// accepted, whatever strings it contains.
 func TestExamplesAreReadAsDecided(t *testing.T) {
 	t.Parallel()
 	texts := []string{"a\u200bb", "\u202eb", "it's\u00ad: \"x\"", "one\n\ttwo\r", "x\n::error::y", "a ##[b", "```\n<b>&amp;</b>", "end\n\n\n"}
@@ -185,7 +179,6 @@ func TestExamplesAreReadAsDecided(t *testing.T) {
 	}
 }
 
-// TestStyleIsAllowed checks that the page's policy allows its own style.
 func TestStyleIsAllowed(t *testing.T) {
 	t.Parallel()
 	_, html := page(t, readCRD(t, root+"examples/crontab/crd.yaml"))

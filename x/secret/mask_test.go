@@ -11,7 +11,6 @@ import (
 	"github.com/celadon-cel/celadon/x/secret"
 )
 
-// withToken returns a CRD with a password field at the root.
 func withToken() *apiextensionsv1.CustomResourceDefinition {
 	password := apiextensionsv1.JSONSchemaProps{Type: "string", Format: "password"}
 	return &apiextensionsv1.CustomResourceDefinition{Spec: apiextensionsv1.CustomResourceDefinitionSpec{
@@ -21,8 +20,6 @@ func withToken() *apiextensionsv1.CustomResourceDefinition {
 	}}
 }
 
-// TestMaskOfWrong checks that a password is hidden in a version that the CRD does not have and if
-// it is not a string, and that equal numbers and keys are shown.
 func TestMaskOfWrong(t *testing.T) {
 	t.Parallel()
 	for object, want := range map[string]string{
@@ -45,7 +42,6 @@ func TestMaskOfWrong(t *testing.T) {
 	}
 }
 
-// TestMaskInJSON checks that a password is also hidden in JSON inside a string.
 func TestMaskInJSON(t *testing.T) {
 	t.Parallel()
 	crd := withToken()

@@ -15,8 +15,6 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis/lint"
 )
 
-// TestLintCorpus checks that real CRDs can be linted: all of them with CELADON_LEVEL=long, which takes
-// minutes, else a sample.
 func TestLintCorpus(t *testing.T) {
 	files, every := corpus.CRDFiles(t), 24
 	if level.Long() {

@@ -72,8 +72,8 @@ func find(t testing.TB, crd *apiextensionsv1.CustomResourceDefinition, cfg lint.
 	return lints
 }
 
-// TestMends checks the rewrites of rules that fail: one that accepts no more than before and one that
-// accepts more. "" means none of this kind.
+// TestMends checks the rewrites of rules that fail: one that accepts no more than before and one that accepts more. ""
+// means that a rule has no rewrite of this kind.
 func TestMends(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ rule, keeps, opens string }{
@@ -125,7 +125,6 @@ func TestMends(t *testing.T) {
 	}
 }
 
-// works checks that a rewrite has the promised effect on the write on which the rule fails.
 func works(t *testing.T, w *search.Witness, m lint.Rewrite) {
 	t.Helper()
 	e, err := engine.Compile(things(t, m.Rule), engine.Config{})
@@ -189,8 +188,6 @@ func TestWithout(t *testing.T) {
 	}
 }
 
-// TestCancelled checks that a canceled context causes an error, and that known lints are returned
-// with it.
 func TestCancelled(t *testing.T) {
 	t.Parallel()
 	crd := things(t, "self.a > 3")
@@ -205,8 +202,6 @@ func TestCancelled(t *testing.T) {
 	}
 }
 
-// TestVersions checks that a lint in a schema that all versions share is reported once, and that
-// versions that are not served have no lints.
 func TestVersions(t *testing.T) {
 	t.Parallel()
 	crd := things(t, "self.a > 3")
@@ -226,7 +221,6 @@ func TestVersions(t *testing.T) {
 	}
 }
 
-// TestNotStructural checks that a CRD without an engine has the lints of vet.
 func TestNotStructural(t *testing.T) {
 	t.Parallel()
 	crd := things(t, "self.a > 3")

@@ -112,7 +112,6 @@ func TestSuggestions(t *testing.T) {
 	}
 }
 
-// TestNoOtherLints checks that a text comparison causes only the lint for it.
 func TestNoOtherLints(t *testing.T) {
 	t.Parallel()
 	for rule, name := range map[string]string{"self.size < '1Gi'": "text-order", "self.size != '1Gi'": "text-equality"} {
@@ -124,8 +123,6 @@ func TestNoOtherLints(t *testing.T) {
 	}
 }
 
-// TestEquivalentSuggestions checks that replacements that vet calls equivalent are equivalent, also if
-// a part of the rule fails or a list is empty.
 func TestEquivalentSuggestions(t *testing.T) {
 	t.Parallel()
 	for _, rule := range []string{
@@ -160,8 +157,6 @@ func TestEquivalentSuggestions(t *testing.T) {
 	}
 }
 
-// TestWrongSuggestion checks that a replacement that is not equivalent, or that the API server would
-// reject, is not returned.
 func TestWrongSuggestion(t *testing.T) {
 	t.Parallel()
 	crd := stores(t, "self.list.all(x, x.name != 'b' || x.id > 3)")

@@ -21,7 +21,6 @@ func TestMeter(t *testing.T) {
 	}
 }
 
-// TestUnanswered checks that questions without an answer have a smaller budget.
 func TestUnanswered(t *testing.T) {
 	t.Parallel()
 	run := NewRun(1, 1)
@@ -34,7 +33,6 @@ func TestUnanswered(t *testing.T) {
 	}
 }
 
-// TestNoMeter checks that a nil Meter has no limit.
 func TestNoMeter(t *testing.T) {
 	t.Parallel()
 	var m *Meter
@@ -43,7 +41,6 @@ func TestNoMeter(t *testing.T) {
 	}
 }
 
-// TestAfter checks that runs share a budget, and that each run has a minimum.
 func TestAfter(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ questions, nodes int }{{1, 1}, {maxQuestions, maxNodes}} {
@@ -54,7 +51,6 @@ func TestAfter(t *testing.T) {
 	}
 }
 
-// TestSplit checks that the budget of a run is bounded for any number of questions.
 func TestSplit(t *testing.T) {
 	t.Parallel()
 	few, many, more := Split(1, 1)[0], Split(maxQuestions, maxNodes)[Lanes-1], Split(1<<30, 1<<30)[0]

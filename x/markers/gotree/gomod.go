@@ -8,7 +8,6 @@ import (
 	"strings"
 )
 
-// goMod is the content of a go.mod or go.work file.
 type goMod struct {
 	module   string
 	requires map[string]string  // version by module
@@ -20,7 +19,6 @@ type goMod struct {
 // is relative to the repository unless its path is absolute.
 type replace struct{ path, version string }
 
-// replacement returns the replacement for the required version of a module, if any.
 func (m *goMod) replacement(module string) (replace, bool) {
 	by, ok := m.replaces[module+"@"+m.requires[module]]
 	if !ok {
@@ -115,7 +113,6 @@ func escape(text string) string {
 	return b.String()
 }
 
-// inModule returns the folder of a package in a module, or false if the package is not part of the module.
 func inModule(importPath, module string) (string, bool) {
 	rest, ok := strings.CutPrefix(importPath, module)
 	if !ok || module == "" || rest != "" && rest[0] != '/' {

@@ -37,7 +37,6 @@ func (t *Tree) Import(importPath string) ([]markers.File, error) {
 	return t.one(t.cache, dir, filepath.Join(t.cacheName, filepath.FromSlash(dir)))
 }
 
-// localFolder returns the folder of a package and true, or false if no local module contains the package.
 func (t *Tree) localFolder(importPath string) (dir string, ok bool) {
 	longest := -1
 	for module, at := range t.local {
@@ -48,8 +47,6 @@ func (t *Tree) localFolder(importPath string) (dir string, ok bool) {
 	return dir, ok
 }
 
-// provider returns the required module that contains a package, or the module that replaces it, and
-// the folder of the package in it. module is "" if no required module contains the package.
 func (t *Tree) provider(importPath string) (module, version, rest string) {
 	longest := -1
 	for required, v := range t.module.requires {

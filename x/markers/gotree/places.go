@@ -22,7 +22,6 @@ func Root(dir string) (string, error) {
 // Top returns dir or its nearest parent that is the root of a git repository. Without such a folder, it returns dir.
 func Top(dir string) string { return cmp.Or(nearest(dir, ".git"), dir) }
 
-// nearest returns dir or its nearest parent that contains name, or "".
 func nearest(dir, name string) string {
 	for {
 		if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
@@ -55,8 +54,8 @@ var crdFolders = []string{"config/crd", "manifests", "payload-manifests"}
 // ErrNoCRDs means that the usual folders do not exist.
 var ErrNoCRDs = errors.New("no CRDs in " + strings.Join(crdFolders, ", "))
 
-// CRDFolders returns the existing folders among crdFolders, in the module or else in the repository. It returns ErrNoCRDs
-// if none exists.
+// CRDFolders returns the existing folders among crdFolders, in the module or else in the repository. It returns
+// ErrNoCRDs if it finds no folder.
 func (t *Tree) CRDFolders() (found []string, err error) {
 	for _, dir := range []string{t.at, "."} {
 		for _, name := range crdFolders {

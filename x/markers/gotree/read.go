@@ -22,7 +22,6 @@ const (
 	maxDepth   = 100
 )
 
-// read reads a file within the remaining limits.
 func (t *Tree) read(of fs.FS, name string) ([]byte, error) {
 	info, err := fs.Stat(of, name)
 	if err != nil {
@@ -63,7 +62,6 @@ func withoutPath(err error) error {
 	return err
 }
 
-// folder returns the entries of a folder, sorted by name.
 func folder(of fs.FS, name string) ([]fs.DirEntry, error) {
 	f, err := of.Open(name)
 	if err != nil {
@@ -85,7 +83,6 @@ func folder(of fs.FS, name string) ([]fs.DirEntry, error) {
 	return list, nil
 }
 
-// goFiles reads the Go files of a folder. It skips tests and other files that cannot contain markers.
 func (t *Tree) goFiles(of fs.FS, dir, name string, list []fs.DirEntry) (files []markers.File, err error) {
 	for _, e := range list {
 		base := e.Name()

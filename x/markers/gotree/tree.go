@@ -67,7 +67,6 @@ func Open(cfg Config, dir string) (*Tree, error) {
 	return t, err
 }
 
-// display returns the name of a file for positions and messages.
 func (t *Tree) display(name string) string {
 	if t.name == nil || path.IsAbs(name) {
 		return name
@@ -75,7 +74,6 @@ func (t *Tree) display(name string) string {
 	return t.name(name)
 }
 
-// addReplacements adds the folders that replace required modules.
 func (t *Tree) addReplacements() {
 	for old := range t.module.replaces {
 		module, _, _ := strings.Cut(old, "@")

@@ -222,7 +222,6 @@ func (c *CRD) markers(field string) (all []*markers.Marker) {
 	return all
 }
 
-// rule adds a finding at each marker of a rule, or in the CRD if the rule has no marker.
 func (c *CRD) rule(all *findings, f Finding, field, part string, line, column int, path ObjectPath) {
 	markers := c.markers(field)
 	if len(markers) == 0 {
@@ -241,8 +240,6 @@ func (c *CRD) rule(all *findings, f Finding, field, part string, line, column in
 	}
 }
 
-// schema adds a finding at the Go declaration nearest to a path in the schema, or in the CRD without
-// such a declaration.
 func (c *CRD) schema(all *findings, f Finding, field string) {
 	at, line, ok := c.Schema(field)
 	if ok {
@@ -265,7 +262,6 @@ func (c *CRD) advice(all *findings, index int, v *vet.Version, a vet.Advice) {
 	}, path)
 }
 
-// why returns lines that explain the cost of a rule that is too expensive.
 func (c *CRD) why(cause *engine.Cause) (lines []string) {
 	if r := c.over[cause.Field[:strings.LastIndexByte(cause.Field, '.')]]; r != nil {
 		cost, share := max(r.EstimatedTotal, r.MessageExpressionCost), "a large part of a sum over its limit"

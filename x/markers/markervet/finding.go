@@ -110,7 +110,6 @@ func (all *findings) merge(k key, f Finding, paths ...ObjectPath) *Finding {
 	return known
 }
 
-// sorted returns all findings sorted by position. Findings without a Go position come last.
 func (all *findings) sorted() []Finding {
 	slices.SortStableFunc(all.list, func(a, b Finding) int {
 		return cmp.Or(cmp.Compare(min(1, b.Position.Line), min(1, a.Position.Line)), cmp.Compare(a.File, b.File), cmp.Compare(a.Position.Line, b.Position.Line), cmp.Compare(a.Column, b.Column), cmp.Compare(a.ID, b.ID))

@@ -73,7 +73,6 @@ var quotings = map[string]func(w *writer, rule string) bool{
 	},
 }
 
-// injected returns rules with one change each. Many of them do not compile.
 func injected() (rules []string) {
 	bases := []string{
 		`self.count + 1 > self.most - 2 || self.name == 'é😀'`,
@@ -130,9 +129,8 @@ func mistakes(t *testing.T, write func(*writer, string) bool, rules []string) (s
 
 var place = regexp.MustCompile(`<input>:([0-9]+):([0-9]+):`)
 
-// TestInjectedMistakes checks that compile errors are reported at the right character of the marker
-// for each quoting. The expected position comes from how the marker was written, not from how it is
-// parsed.
+// TestInjectedMistakes checks that compile errors are reported at the right character of the marker. The expected
+// position comes from how the marker was written, not from how it is parsed.
 func TestInjectedMistakes(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
