@@ -59,7 +59,6 @@ func advice(ctx context.Context, s *Session, _ string) (string, error) {
 	return termwidth.Fold(printable(b.String()), s.Width, 2), nil
 }
 
-// isReported reports whether another part of the advice covers cause.
 func (s *Session) isReported(cause engine.Cause, v *vet.Version, i int) bool {
 	if cause.Field == "spec.validation.openAPIV3Schema" || cause.Field == fmt.Sprintf("spec.versions[%d].schema.openAPIV3Schema", i) {
 		return v.EstimatedCost > v.Limit
@@ -166,7 +165,7 @@ func (s *Session) writeLints(b *strings.Builder, lints []vet.Lint) {
 
 const fixListType = "list-type"
 
-// fix implements :fix, except for corrections of the last line. It changes all versions of the CRD, because a server
+// fix implements :fix, except for corrections of the last line. It covers all versions of the CRD, because a server
 // rejects a CRD for any of its versions.
 func fix(ctx context.Context, s *Session, arg string) (string, error) {
 	st := s.state

@@ -130,9 +130,8 @@ func (k *skipped) skip(in *Input, err error) {
 }
 
 const (
-	maxNames = 3
-	maxRows  = 100
-	// maxCompared limits the names that are compared with a misspelled name.
+	maxNames    = 3
+	maxRows     = 100
 	maxCompared = 10_000
 )
 

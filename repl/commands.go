@@ -128,7 +128,6 @@ func findCommand(name string) (command, bool) {
 	return command{}, false
 }
 
-// bareWords are commands that are accepted without a colon.
 var bareWords = []string{"quit", "exit", "help"}
 
 func isBareCommand(line string) bool {

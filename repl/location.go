@@ -145,7 +145,6 @@ func (p *location) path() string { return engine.FormatPath(p.steps) }
 
 func (p *location) decl() *types.Decl { return p.help.Node.Decl }
 
-// suggestion returns the end of an error message for a path that does not exist.
 func (p *location) suggestion(steps []engine.Step) string {
 	d := p.root
 	for _, step := range steps {

@@ -211,16 +211,15 @@ func explain(ctx context.Context, s *Session, arg string) (string, error) {
 	return text, nil
 }
 
-// A crd is the CRD of a session state. It is immutable, except that def, engine, and writer are nil in older
-// states. See compile.
+// A crd is the CRD of a session state. It is immutable, except that def, engine, and writer can be nil in older states.
+// See compile.
 type crd struct {
-	doc    Document
-	def    *apiextensionsv1.CustomResourceDefinition
-	config engine.Config
-	engine *engine.Engine
-	writer *apply.Writer
-	broken []*engine.CompileError
-	// builtins is set if doc describes a built-in kind.
+	doc      Document
+	def      *apiextensionsv1.CustomResourceDefinition
+	config   engine.Config
+	engine   *engine.Engine
+	writer   *apply.Writer
+	broken   []*engine.CompileError
 	builtins *policyrequest.Builtins
 }
 

@@ -279,7 +279,6 @@ func policyField(list string, index int, condition string) string {
 	return fmt.Sprintf("%s[%d]", list, index)
 }
 
-// values writes the values in an expression of a policy, or nothing if Explain fails.
 func (s *Session) values(ctx context.Context, b *strings.Builder, req *policy.Request, e *policy.Evaluation, index int) {
 	values, err := s.state.policies.set.Explain(ctx, *req, e, index)
 	if err != nil {

@@ -120,7 +120,7 @@ func (l *listing) text(width int) string {
 }
 
 const (
-	broken       = "broken" // the rule does not compile
+	broken       = "broken"
 	tooExpensive = "too expensive"
 	costlyHint   = tooExpensive + ": run :advice for suggestions\n"
 )

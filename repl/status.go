@@ -73,7 +73,6 @@ func (st *state) sent(ctx context.Context, req engine.Request) (engine.Request, 
 	return req, nil
 }
 
-// hiddenStatus returns a note if rules do not see the object's status, or nil.
 func (st *state) hiddenStatus() *StatusNote {
 	if st.object == nil || st.subresource != "" || st.here() == nil || !st.crd.hasStatus(st.version) {
 		return nil

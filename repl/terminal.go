@@ -162,7 +162,6 @@ func (t *Terminal) style(r Reply) string {
 	return strings.Join(lines, "")
 }
 
-// A rawMode switches the terminal between lines and single keys.
 type rawMode struct {
 	in, out *os.File
 	paste   bool

@@ -35,7 +35,7 @@ type editedLine struct {
 	preview  typedPreview
 	// replaced is the action that the listener carries out, or nil.
 	replaced *lineedit.Action
-	// version counts keys. A preview is shown only if the version has not changed.
+	// version changes with each key. A preview is shown only if the version has not changed.
 	version int
 	cancel  context.CancelFunc
 	timer   *time.Timer

@@ -129,7 +129,6 @@ var numberAsText = lazy.New(`^no such overload: (quantity|semver|duration|ip|cid
 
 var negativeIndex = lazy.New(`^index out of bounds: -\d`)
 
-// absent returns a hint for a read of the field or key name in src, or "".
 func absent(src, name string) string {
 	tokens := lex.Tokens([]rune(src))
 	for i, t := range tokens {

@@ -44,7 +44,6 @@ func (f *fault) advise(text string) Advice {
 	return advice
 }
 
-// invalidPattern is the message about a pattern that does not parse.
 const invalidPattern = "invalid matches argument"
 
 // noResolution begins the message about a field of a value that has methods only.
@@ -52,7 +51,6 @@ const noResolution = "unexpected failed resolution of '"
 
 const hasArgument = "has() takes a field: has(self.name); for a map use 'key' in self.labels, for a list size(self.items) > 0"
 
-// argument returns a hint for the argument of has().
 func (f *fault) argument() string {
 	for i := f.token; i < len(f.tokens) && i < f.token+4; i++ {
 		if f.at(i) == types.OldSelf && f.at(i+1) == ")" {
@@ -124,7 +122,6 @@ func (p *Context) newFault(bad *engine.CompileError) (*fault, bool) {
 
 func (f *fault) names(before string) []string { return f.context.Names(before) }
 
-// at returns the text of token i, or "" if i is out of range.
 func (f *fault) at(i int) string {
 	if i < 0 || i >= len(f.tokens) {
 		return ""
@@ -209,7 +206,6 @@ func (f *fault) wantsVariable(name string, offset int) func(candidate string) bo
 	return func(candidate string) bool { return slices.Contains(variables, candidate) }
 }
 
-// rootNames are the variables of rules and policies, and the literals that are names.
 var rootNames = []string{types.Self, types.OldSelf, "object", "oldObject", "request", "params", "namespaceObject", "authorizer", "variables", "true", "false", "null"}
 
 // operandFirst returns the index of the first token of the operand that ends with token last, or

@@ -69,7 +69,6 @@ func (m *fixer) alternativeTexts(path []ast.Expr) [][]Edit {
 	return nil
 }
 
-// listOf returns the text of a list of the literals that e joins by ||, or "".
 func (m *fixer) listOf(e ast.Expr) string {
 	var values []string
 	for _, e := range loops.Terms(e, operators.LogicalOr) {
@@ -184,7 +183,6 @@ var kinds = map[string]kind{
 	"kubernetes.Semver": kindSemver, "net.IP": kindIP, "net.CIDR": kindCIDR, "kubernetes.URL": kindURL,
 }
 
-// constructors maps kinds to the functions that make them from strings.
 var constructors = map[kind]string{
 	kindTime: "timestamp", kindDuration: "duration", kindQuantity: "quantity", kindSemver: "semver", kindIP: "ip", kindCIDR: "cidr", kindURL: "url",
 }

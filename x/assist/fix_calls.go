@@ -88,7 +88,6 @@ func (m *fixer) applied(name string, of operandPart, whole Span) []Edit {
 	return replace(whole, m.ofEach(m.textOf(of.Span), ".all", name+"(", ")"))
 }
 
-// callEdits returns edits for a global function with wrong arguments.
 func (m *fixer) callEdits(name string, on []operandPart) (all [][]Edit) {
 	first, last := on[0], on[len(on)-1]
 	whole := Span{m.tokens[max(m.token-1, 0)].Start, last.End + 1}

@@ -75,7 +75,6 @@ func (m *fixer) part(first, last int) string {
 	return m.textOf(m.tokenSpan(first, last))
 }
 
-// body returns the text of a branch from token first to token last without braces, return, and semicolon.
 func (m *fixer) body(first, last int) string {
 	if m.at(first) == "{" && last == m.closing(first) {
 		first, last = first+1, last-1
@@ -96,7 +95,6 @@ func (m *fixer) closing(i int) int {
 // dots matches a range such as 1..5 or [1...5].
 var dots = lazy.New(`^\s*[\[(]?\s*(-?\d+)\s*(?:\.{2,3}=?|:|\s+to\s+)\s*(-?\d+)\s*[\])]?`)
 
-// rangeEdit rewrites a range after the in at token i as two comparisons.
 func (m *fixer) rangeEdit(i int) []Edit {
 	left, at := m.operandFirst(i-1), dots.FindStringSubmatch(m.masked()[m.tokens[i].End:])
 	if left < 0 || at == nil {

@@ -70,7 +70,6 @@ func (f *fault) unquotedValues() (all []unquoted) {
 	return all
 }
 
-// normalized returns the text of a value as the function in form reads it.
 func normalized(form, text string) string {
 	switch {
 	case strings.HasPrefix(form, "timestamp"):
@@ -237,7 +236,6 @@ func (m *fixer) quoteEdits() (all [][]Edit) {
 	return all
 }
 
-// plainName reports whether token i is a name that is neither selected nor called nor selected from.
 func (f *fault) plainName(i int) bool {
 	return f.isName(i) && !slices.Contains([]string{".", ".?"}, f.at(i-1)) && !slices.Contains([]string{".", ".?", "("}, f.at(i+1))
 }
@@ -269,7 +267,6 @@ func (f *fault) badPattern() (text string, s Span, bad *syntax.Error) {
 	return "", Span{}, nil
 }
 
-// pattern returns a hint for an invalid pattern of matches, or "".
 func (f *fault) pattern() string {
 	text, _, bad := f.badPattern()
 	if look := lookaround.FindString(text); look != "" {

@@ -32,7 +32,6 @@ func (m *fixer) nameEdits(names []string) (all [][]Edit) {
 	return all
 }
 
-// isTypo reports whether the unknown name is a typo of name, or of the last field of name if that is a path.
 func (m *fixer) isTypo(name string) bool {
 	i := m.nameToken()
 	if i < 0 {
@@ -128,8 +127,8 @@ func (m *fixer) selectionEdits() (all [][]Edit) {
 	return all
 }
 
-// intoMacro moves the comparison of a field, whose name is token i, into the exists() or find() from which it is selected:
-// list.exists(e, e.a).b == 1 is list.exists(e, e.a && e.b == 1).
+// intoMacro moves the comparison of a field, whose name is token i, into the exists() or find() from which it is
+// selected: list.exists(e, e.a).b == 1 is list.exists(e, e.a && e.b == 1).
 func (m *fixer) intoMacro(i int) []Edit {
 	open := -1
 	if m.at(i-1) == "." && m.at(i-2) == ")" {

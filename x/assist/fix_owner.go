@@ -124,8 +124,8 @@ func (m *fixer) ownerEdits() (all [][]Edit) {
 	return all
 }
 
-// textEdits quotes the unknown name that the error is about if it is compared with text. certain is set if the name is
-// one of the values that the text can have.
+// textEdits quotes the unknown name that the error is about, if it may be a text. certain is set if the name is one of
+// the values that the text can have.
 func (m *fixer) textEdits() (edits []Edit, certain bool) {
 	i := m.nameToken()
 	if i < 0 || !m.plainName(i) || foreignName(m.at(i)).is == types.Self || foreignName(m.at(i)).is == types.OldSelf {
@@ -198,8 +198,8 @@ func (m *fixer) referentOf(s Span) referent {
 	return v.expr(v.path[len(v.path)-1])
 }
 
-// presenceOf returns the test for the presence of an operand that is used as a condition, or "". It reports false if the
-// operand may be absent and is tested elsewhere, so that either its presence or its content can be meant.
+// presenceOf returns the test for the presence of an operand that is used as a condition, or "". It reports false if
+// the operand may be absent and is tested elsewhere, so that either its presence or its content can be meant.
 func (m *fixer) presenceOf(of operandPart) (test string, known bool) {
 	if of.e.Kind() != ast.SelectKind || isTest(of.e) {
 		return "", true

@@ -10,8 +10,8 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// readings returns edits for operands that are written for another operator, or in another order. only is set if no other
-// edits are useful.
+// readings returns edits for operands that are written for another operator, or in another order. only is set if no
+// other edits are useful.
 func (m *fixer) readings(name string, a, b operandPart) (all [][]Edit, only bool) {
 	whole, left, right := Span{a.Start, b.End}, m.textOf(a.Span), m.textOf(b.Span)
 	compared, equal := compares(name), name == operators.Equals || name == operators.NotEquals

@@ -49,7 +49,7 @@ func (m *fixer) shapeEdits() [][]Edit {
 	return append(all, m.literalEdits()...)
 }
 
-// listEdit adds the missing commas, or the brackets after in, to a list of literals near token i.
+// listEdit adds missing commas to a list of literals near token i, and missing brackets after in.
 func (m *fixer) listEdit(i int) (edits []Edit) {
 	from := i
 	for from > 0 && (isLiteral(m.tokens[from]) || m.at(from) == ",") {
@@ -208,7 +208,8 @@ func (m *fixer) tokenEdit(i int) []Edit {
 	return nil
 }
 
-// ofAll rewrites a condition on each item of a list, such as list[*].a > 0, list[].a > 0, or list.*.a > 0, near token i.
+// ofAll rewrites a condition on each item of a list, such as list[*].a > 0, list[].a > 0, or list.*.a > 0, near token
+// i.
 func (m *fixer) ofAll(i int) []Edit {
 	first, last := i-1, i
 	switch star := m.at(i) == "*"; {

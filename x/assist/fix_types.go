@@ -289,7 +289,6 @@ func (m *fixer) fraction(division ast.Expr) (edits []Edit) {
 	return edits
 }
 
-// typeOf returns the type of e in cel-go's notation, or other if it is unknown.
 func (m *fixer) typeOf(e ast.Expr, other string) string {
 	v := m.context.viewOf(m.nodes, e)
 	if len(v.path) > 0 {

@@ -245,8 +245,7 @@ func (m *fixer) proposals(advice Advice) (all []proposal) {
 type attempt struct {
 	proposal proposal
 	src      string
-	// fits is set if the expression compiles and may be offered: see sound. compiled is set if it compiles, and next if
-	// it does not.
+	// fits is set if the expression compiles and may be offered: see sound.
 	fits     bool
 	compiled *expr.Expr
 	next     *engine.CompileError

@@ -48,8 +48,7 @@ var (
 		{"A in range ( X )", "0 <= A && A < X"},
 		{"A between X and|&& B", "X <= A && A <= B"},
 	}
-	nullForms = []form{{"A == null", "!has(A)"}, {"A != null", "has(A)"}}
-	// shapeForms change more than the spelling of an operator.
+	nullForms  = []form{{"A == null", "!has(A)"}, {"A != null", "has(A)"}}
 	shapeForms = []form{
 		{"A =~|~=|~ B", "A.matches(B)"},
 		{"A !~ B", "!A.matches(B)"},
@@ -159,7 +158,6 @@ func (m *fixer) binds(before, after int) bool {
 		comparisons[m.at(before)] || comparisons[m.at(after)]
 }
 
-// classes maps capitals to the tokens that they match.
 var classes = map[string][]string{
 	"T": typeNames, "O": slices.Sorted(maps.Keys(comparisons)), "M": {"matches", "contains", "startsWith", "endsWith"},
 }
@@ -221,7 +219,6 @@ func (m *fixer) match(token string, i int, rest []string, end int) int {
 
 var filling = lazy.New(`(?:(NOT|OLD|OPT|BARE|SIDE)\()?\b([A-Z])\b`)
 
-// filled returns the text of a form with its parts, or "" if a part does not suit it.
 func (m *fixer) filled(to string, parts map[string]string) string {
 	var b strings.Builder
 	to = strings.ReplaceAll(to, "$", m.variable("e"))

@@ -242,8 +242,6 @@ func (v *view) cost(e ast.Expr) *cost.Estimate {
 	return &cost.Estimate{Min: whole.Min - min(rest.Min, whole.Min), Max: whole.Max - min(rest.Max, whole.Max)}
 }
 
-// estimate returns the cost of e inside copies of the macros around the node, and whether it could
-// be estimated.
 func (v *view) estimate(e ast.Expr) (cost.Estimate, bool) {
 	checked := v.check(e)
 	if checked == nil {

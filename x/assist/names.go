@@ -20,7 +20,6 @@ type word struct{ is, hint string }
 //go:embed words.txt
 var wordTexts string
 
-// foreignWords returns the words of each section of words.txt.
 var foreignWords = sync.OnceValue(func() map[string]map[string]word {
 	all, section := map[string]map[string]word{}, ""
 	for line := range strings.Lines(wordTexts) {

@@ -181,7 +181,6 @@ func (f *fault) around() string {
 	return f.operandFrom(f.token, "x")
 }
 
-// together returns a hint for an operator with operands of two kinds, or "".
 func together(a, b kind, left string) string {
 	has := func(k kind) bool { return a == k || b == k }
 	switch {
@@ -232,7 +231,6 @@ func methodHint(k kind, operator string) string {
 	return fmt.Sprintf("use "+example+" for %s, with both made by %s(…)", "a", "b", operator, constructors[k])
 }
 
-// sum is like together for +, which also concatenates strings and lists.
 func sum(a, b kind, left string) string {
 	switch {
 	case (a == kindString) != (b == kindString) && !slices.Contains([]kind{a, b}, kindOptional):

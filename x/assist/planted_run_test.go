@@ -27,8 +27,8 @@ const perRule = 8
 type verdictOn struct{ planted, offered, restored, differ, wrong int }
 
 // TestPlantedMistakes plants mistakes into the rules of the corpus and compares the corrections that are offered with
-// the rule as it was, by the cases of the CRD's maintainers and a search. At most 0.5 % of the corrections may differ for
-// an object, and none of those that are certain.
+// the rule as it was, by the cases of the CRD's maintainers and a search. At most 0.5 % of the corrections may differ
+// for an object, and no certain correction.
 func TestPlantedMistakes(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(58, 1))

@@ -65,13 +65,11 @@ type pricesKey struct {
 	version string
 }
 
-// priced is a rule or messageExpression with the total of its Price.
 type priced struct {
 	path, text string
 	total      uint64
 }
 
-// pricesOf returns the rules and messageExpressions of the version of p that compile.
 func (k *Functions) pricesOf(p *Context) []priced {
 	k.mu.Lock()
 	defer k.mu.Unlock()

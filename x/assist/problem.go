@@ -217,7 +217,6 @@ func (p *Problem) Fixed(src string) string {
 	return Apply(src, p.Fixes[0].Edits)
 }
 
-// The messages of cel-go, and how to say the same in a few words.
 var shortened = []struct {
 	message *lazy.Regexp
 	short   string

@@ -70,7 +70,6 @@ func arguments(text string, start int, strict bool) (list []Argument, bad *badAr
 	return list, p.bad
 }
 
-// quoting is the advice for mistakes that quotes in a rule cause.
 const quoting = `; write " in a quoted rule as \", or quote the rule with backticks`
 
 type argumentParser struct {

@@ -41,7 +41,8 @@ func (c *comments) ignored() (all []ignoredMarker) {
 	return all
 }
 
-// mistake returns the name of the marker that a comment resembles, and the reason why generators ignore the comment, or "".
+// mistake returns the name of the marker that a comment resembles, and the reason why generators ignore the comment, or
+// "".
 func mistake(comment string) (name, why string) {
 	body, isBlock := strings.CutPrefix(comment, "/*")
 	body = strings.TrimSpace(strings.TrimSuffix(strings.TrimPrefix(body, "//"), "*/"))

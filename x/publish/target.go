@@ -135,7 +135,6 @@ func preferred(crd *apiextensionsv1.CustomResourceDefinition) *apiextensionsv1.C
 	return best
 }
 
-// atVersion returns the CRD and the version for apiVersion of the resource with the same plural as like.
 func atVersion(crds []*apiextensionsv1.CustomResourceDefinition, like *apiextensionsv1.CustomResourceDefinition, apiVersion string) (*apiextensionsv1.CustomResourceDefinition, *apiextensionsv1.CustomResourceDefinitionVersion, error) {
 	group, name, ok := strings.Cut(apiVersion, "/")
 	if !ok || group == "" || name == "" || strings.Contains(name, "/") {

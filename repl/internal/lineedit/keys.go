@@ -163,7 +163,6 @@ func (k *Keys) emit(keys ...rune) {
 	}
 }
 
-// escaped is like key for raw bytes that begin with an escape character.
 func (k *Keys) escaped(end bool) int {
 	if len(k.raw) == 1 && !end {
 		return 0

@@ -33,7 +33,6 @@ type menu struct {
 	text     string // the documentation of the selected item
 }
 
-// complete completes the common prefix of the candidates, and opens a menu if several remain.
 func (e *Editor) complete(line []rune, pos int) Action {
 	c := e.source.Complete(line, pos)
 	if c.Start < 0 || c.Start > pos || len(c.Items) == 0 {

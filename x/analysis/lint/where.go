@@ -41,7 +41,6 @@ func (f *failure) pathAndValue() string {
 // maxShown limits the characters of a value in a message.
 const maxShown = 72
 
-// A site compiles and evaluates sources at the path of a rule.
 type site struct {
 	compiler *expr.Compiler
 	env      *cel.Env

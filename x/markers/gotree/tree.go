@@ -83,7 +83,6 @@ func (t *Tree) addReplacements() {
 	}
 }
 
-// workspace adds the modules of an enclosing go.work and its replacements.
 func (t *Tree) workspace() error {
 	for at := t.at; ; at = path.Dir(at) {
 		work, err := t.readMod(path.Join(at, "go.work"))
