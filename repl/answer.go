@@ -31,7 +31,7 @@ import (
 type Answer struct {
 	// Value is the result, or nil if there is none.
 	Value *Value
-	// Type is the type of the expression, in the terms of an OpenAPI schema.
+	// Type is the type of the expression in words, such as integer or list of string.
 	Type string
 	// Estimate is the API server's cost estimate for an evaluation. It can be below Cost, because it counts some
 	// operations, such as == of two integers, as 0. Occurrences is how often a rule at this path can run for an object,

@@ -25,8 +25,8 @@ type TerminalConfig struct {
 	Color bool
 	// Plain turns off previews and bracketed paste, for terminals with few capabilities.
 	Plain bool
-	// History holds the entries of earlier sessions, oldest first. Remember is called with each new entry. It can be
-	// nil. An entry can span several lines.
+	// History holds the entries of earlier sessions, oldest first. Remember, if it is not nil, is called with each new
+	// entry. An entry can span several lines.
 	History  []string
 	Remember func(entry string)
 }

@@ -179,8 +179,8 @@ func SchemaBelow(s *apiextensionsv1.JSONSchemaProps, step engine.Step) *apiexten
 }
 
 // Explain returns the problem of a rule of a CRD that does not compile, with its fixes. e is the engine that was
-// compiled from the CRD. functions may be nil; calls for the same CRD should share it. Explain returns nil if nothing
-// can be said, for example about a fieldPath.
+// compiled from the CRD. functions may be nil; calls for the same CRD should share it. Explain can return nil, for
+// example for an error in a fieldPath.
 func Explain(e *engine.Engine, crd *apiextensionsv1.CustomResourceDefinition, bad *engine.CompileError, functions *Functions) *Problem {
 	if e == nil || bad.Part == "fieldPath" {
 		return nil

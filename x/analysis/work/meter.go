@@ -117,7 +117,7 @@ const (
 	minRun = 2_000_000
 )
 
-// InLanes calls do for each lane, on all cores, and returns the joined errors. A panic of do becomes an
+// InLanes calls do for each lane, concurrently, and returns the joined errors. A panic of do becomes an
 // *engine.InternalError.
 func InLanes(do func(lane int) error) error {
 	queue := make(chan int, Lanes)
