@@ -107,7 +107,6 @@ func (c *CRDs) Engine(kind schema.GroupKind) (*engine.Engine, error) {
 	return compiled, err
 }
 
-// watched records the runs of rules.
 type watched struct {
 	recorder *coverage.Recorder
 	byCRD    map[string]*coverage.Watch
@@ -167,7 +166,6 @@ func gaps(report *coverage.Report) string {
 	return b.String()
 }
 
-// observer returns the function that records the runs of a CRD's rules, or nil without Cover.
 func (c *CRDs) observer(crd string) func(engine.RuleRun) {
 	w := c.watched.Load()
 	if w == nil {

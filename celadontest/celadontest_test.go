@@ -107,7 +107,6 @@ func TestAccepts(t *testing.T) {
 	}
 }
 
-// TestZeroValues checks that a zero value without omitempty is sent and prevents defaulting.
 func TestZeroValues(t *testing.T) {
 	t.Parallel()
 	crontab := nightly()
@@ -214,7 +213,6 @@ func TestMismatch(t *testing.T) {
 	}
 }
 
-// TestPasswords checks that failures show the values of a rule without passwords or parts of them.
 func TestPasswords(t *testing.T) {
 	t.Parallel()
 	crd := &apiextensionsv1.CustomResourceDefinition{}
@@ -232,8 +230,6 @@ func TestPasswords(t *testing.T) {
 	}
 }
 
-// TestUndecided checks that an undecided write fails the test, also in Rejects and with another
-// cause.
 func TestUndecided(t *testing.T) {
 	t.Parallel()
 	crds := celadontest.New(t, testdata)
@@ -283,7 +279,6 @@ func TestCover(t *testing.T) {
 	}
 }
 
-// TestParallel checks that parallel tests can share CRDs, whose coverage is recorded.
 func TestParallel(t *testing.T) {
 	t.Parallel()
 	crds := celadontest.New(t, crontabs)

@@ -20,7 +20,7 @@ import (
 	"github.com/celadon-cel/celadon/internal/yaml/decode"
 )
 
-// object converts v to the form of engine.Decode. It encodes Go values as a client does.
+// object encodes Go values as JSON, as a client does.
 func (c *CRDs) object(v any) (map[string]any, error) {
 	switch v := v.(type) {
 	case string:
@@ -98,9 +98,7 @@ func (c *CRDs) kindOf(v any) (gvk schema.GroupVersionKind, err error) {
 	return c.kindNamed(t.Name(), path.Base(t.PkgPath()))
 }
 
-// kindNamed returns the kind of a struct. name is the name of the struct, and version is the name
-// of its package. If no CRD serves a version of that name, exactly one CRD must have the kind, and
-// serve exactly one version.
+// name is the name of a struct, and version is the name of its package.
 func (c *CRDs) kindNamed(name, version string) (gvk schema.GroupVersionKind, err error) {
 	var named, all []schema.GroupVersionKind
 	crds := 0

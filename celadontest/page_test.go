@@ -50,8 +50,7 @@ func TestPage(t *testing.T) {
 	}
 }
 
-// unindented returns text without leading and trailing space on each line, and without the position
-// of a failure.
+// unindented also removes the position of a failure.
 func unindented(text string) string {
 	var b strings.Builder
 	for line := range strings.Lines(text) {

@@ -11,12 +11,10 @@ import (
 	"github.com/celadon-cel/celadon/engine/catalog"
 )
 
-// maxCatalogs limits how many catalogs are kept for later tests; then all are dropped. It exceeds
-// the number that the tests of a package normally use, and bounds memory for tests that generate
-// CRDs.
+// maxCatalogs bounds memory for tests that generate CRDs. When it is reached, all catalogs are dropped.
 const maxCatalogs = 32
 
-// catalogs holds catalogs by the digest of their sources. Their CRDs are compiled on first use.
+// catalogs caches catalogs by the digest of their sources and Kubernetes version.
 type catalogs struct {
 	mu    sync.Mutex
 	known map[[sha256.Size]byte]func() (*catalog.Catalog, error)

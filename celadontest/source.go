@@ -12,7 +12,7 @@ import (
 	"github.com/celadon-cel/celadon/engine/catalog"
 )
 
-// A source holds the content of an argument of New. As JSON, it is the key of the CRDs in it.
+// A source holds the content of an argument of New. Its JSON is part of the key in catalogs.
 type source struct {
 	Name  string
 	Files []file

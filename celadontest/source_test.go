@@ -18,7 +18,6 @@ import (
 	"github.com/celadon-cel/celadon/internal/testing/corpus"
 )
 
-// TestSources checks the sources that New accepts, and its errors.
 func TestSources(t *testing.T) {
 	t.Parallel()
 	crds, err := catalog.Read(text(t, crontabs))
@@ -52,8 +51,6 @@ func TestSources(t *testing.T) {
 	}
 }
 
-// TestKinds checks that the kind of a Go struct without TypeMeta is derived from its name and
-// package, or from the scheme.
 func TestKinds(t *testing.T) {
 	t.Parallel()
 	crds, err := catalog.Read(text(t, crontabs))
@@ -89,8 +86,6 @@ func TestKinds(t *testing.T) {
 	celadontest.New(t, two).Accepts(t, typed)
 }
 
-// TestShared checks that equal sources share a catalog, that tests cannot modify it, and that the
-// number of catalogs is bounded.
 func TestShared(t *testing.T) {
 	t.Parallel()
 	base, err := catalog.Read(text(t, crontabs))
@@ -119,7 +114,6 @@ func TestShared(t *testing.T) {
 	}
 }
 
-// TestGatewayAPI checks that the tests of a process share the CRDs of a folder.
 func TestGatewayAPI(t *testing.T) {
 	var folder fs.FS
 	for _, root := range corpus.Folders(t) {

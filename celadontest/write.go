@@ -19,7 +19,7 @@ import (
 	"github.com/celadon-cel/celadon/x/trace"
 )
 
-// A Write is a create, an update, or a status update. It can be applied to any object.
+// A Write is a create, an update, or a status update.
 type Write struct {
 	crds        *CRDs
 	old         any
@@ -54,7 +54,7 @@ func (c *CRDs) Err(t testing.TB, obj any) error {
 }
 
 // Accepts fails the test unless the object is accepted. It returns the object as it would be
-// persisted, after pruning and defaulting, or an empty object if the test failed.
+// persisted, after pruning and defaulting, or an empty object if it was not accepted.
 func (w Write) Accepts(t testing.TB, obj any) *unstructured.Unstructured {
 	t.Helper()
 	v := w.decide(obj)
@@ -72,7 +72,7 @@ func (w Write) Accepts(t testing.TB, obj any) *unstructured.Unstructured {
 // Rejects fails the test unless the object is rejected for exactly the given causes: each must
 // match an actual cause, and each actual cause must be matched. The cause that rules were not
 // checked because of other causes need not be given. Without causes, any rejection passes. Rejects
-// returns the error that a client would receive, or an empty error if nothing was rejected.
+// returns the error that a client would receive, or an empty error without a rejection.
 func (w Write) Rejects(t testing.TB, obj any, causes ...Cause) *apierrors.StatusError {
 	t.Helper()
 	v := w.decide(obj)
@@ -115,7 +115,7 @@ type verdict struct {
 	object map[string]any
 	engine *engine.Engine
 	result *engine.Result
-	err    error // set if the write is undecided
+	err    error // set if there is no verdict
 }
 
 func (w Write) decide(obj any) (v verdict) {
@@ -195,7 +195,6 @@ func (c Cause) String() string {
 	return strings.Join(parts, ": ")
 }
 
-// causesOf returns the causes of a rejection. A rejection without causes is returned as a single cause.
 func causesOf(res *engine.Result) []engine.Cause {
 	if len(res.Causes) == 0 {
 		return []engine.Cause{{Reason: metav1.CauseType(res.Failure.Reason), Message: res.Failure.Message}}
@@ -203,8 +202,6 @@ func causesOf(res *engine.Result) []engine.Cause {
 	return res.Causes
 }
 
-// mismatch returns the difference between the wanted and the actual causes, or "" if they match. If
-// want is empty, any causes match.
 func mismatch(want []Cause, res *engine.Result) string {
 	if len(want) == 0 {
 		return ""
@@ -233,18 +230,14 @@ func wanted(causes []Cause) string {
 	return b.String()
 }
 
-// line formats a cause as "field: message".
 func line(c *engine.Cause) string { return strings.TrimPrefix(c.Field+": "+c.Message, ": ") }
 
 const (
-	// maxShown limits the number of causes that a failure shows.
-	maxShown = 20
-	// valueWidth limits the number of characters of a value.
+	maxShown   = 20
 	valueWidth = 80
 )
 
-// why formats the first causes of a rejection, each with its rule and the values that the rule read.
-// Passwords in these values are masked.
+// why formats the causes and the values that their rules read. Passwords in these values are masked.
 func (v verdict) why() string {
 	var b strings.Builder
 	causes := causesOf(v.result)

@@ -89,7 +89,6 @@ func (v *vetter) run(pass *analysis.Pass) (any, error) {
 	return nil, nil
 }
 
-// report reports a finding as a diagnostic, if its position is in a file of the pass.
 func report(pass *analysis.Pass, files map[string]*token.File, f *markervet.Finding) {
 	at := f.Position
 	if at.Line == 0 {
@@ -115,8 +114,7 @@ func report(pass *analysis.Pass, files map[string]*token.File, f *markervet.Find
 	pass.Report(d)
 }
 
-// message formats a finding as a line that includes its first path. Drivers print it unchanged, so
-// untrusted text in it is escaped.
+// Drivers print a message unchanged, so untrusted text in it is escaped.
 func message(f *markervet.Finding) string {
 	text := f.ID + ": " + strings.ReplaceAll(f.Message, "\n", " ")
 	if at := f.Position; at.Line == 0 && f.Rule != "" {

@@ -18,8 +18,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// wantFindings lists the beginnings of the diagnostics that the analyzer reports for testdata/app, sorted
-// by position.
+// wantFindings lists prefixes of the diagnostics for testdata/app.
 var wantFindings = []string{
 	`api/v1/types.go:10:6: FieldValueForbidden: Forbidden: x-kubernetes-validations estimated rule cost total`,
 	`api/v1/types.go:13:2: rule-without-marker: no marker in these packages has this rule: regenerate the CRD, or write the rule where its type is declared: self.hosts.size() > 0 (apps.example.com v1 spec)`,
@@ -32,8 +31,7 @@ var wantFindings = []string{
 	`api/v1/types.go:33:4: unused-marker: the marker belongs to no type or field`,
 }
 
-// diagnostics runs an analyzer on the packages of the module in dir and returns its diagnostics as
-// "file:line:column: message", or the error of a pass that failed.
+// A diagnostic has the form "file:line:column: message".
 func diagnostics(t *testing.T, a *analysis.Analyzer, dir string) (list []string, err error) {
 	t.Helper()
 	pkgs, err := packages.Load(&packages.Config{Mode: packages.LoadSyntax | packages.NeedModule, Dir: dir}, "./...")
@@ -67,8 +65,7 @@ func diagnostics(t *testing.T, a *analysis.Analyzer, dir string) (list []string,
 	return list, nil
 }
 
-// same checks that got has as many diagnostics as want, and that each string in want is a prefix of
-// one of them.
+// Each string in want is a prefix of a diagnostic.
 func same(t *testing.T, got, want []string) {
 	t.Helper()
 	for _, w := range want {
@@ -125,7 +122,6 @@ func TestBadConfig(t *testing.T) {
 	}
 }
 
-// section returns the part of docs/go-markers.md from begin to the end of its code block.
 func section(t *testing.T, begin string) string {
 	t.Helper()
 	page, err := os.ReadFile("../docs/go-markers.md")
@@ -163,7 +159,6 @@ func TestPage(t *testing.T) {
 	}
 }
 
-// TestPagePlugin checks that the plugin accepts the golangci-lint settings in docs/go-markers.md.
 func TestPagePlugin(t *testing.T) {
 	var page struct {
 		Linters struct {

@@ -13,8 +13,6 @@ import (
 	"github.com/celadon-cel/celadon/internal/testing/hostile"
 )
 
-// TestAttackModule checks hostile modules: no diagnostic or error controls a terminal, no link out
-// of the repository is followed, and no pipe is read.
 func TestAttackModule(t *testing.T) {
 	t.Parallel()
 	const text = "\x1b[31mPWNED \u202e ::error::x"

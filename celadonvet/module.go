@@ -22,7 +22,6 @@ import (
 	"github.com/celadon-cel/celadon/x/markers/markervet"
 )
 
-// module returns the findings of the Go module of a file, which are computed once.
 func (v *vetter) module(file string) ([]markervet.Finding, error) {
 	dir, err := gotree.Root(filepath.Dir(file))
 	if err != nil {
@@ -101,8 +100,7 @@ func vetModule(dir string, cfg Config) ([]markervet.Finding, error) {
 	return slices.DeleteFunc(found, func(f markervet.Finding) bool { return cfg.NoAdvice && f.Level == markervet.Note }), nil
 }
 
-// withMarkers returns the files of packages that contain a marker. Other packages are only read if
-// a marked type refers to their types.
+// Packages without a marker are read only if a marked type refers to their types.
 func withMarkers(files []markers.File) []markers.File {
 	marked := map[string]bool{}
 	for _, f := range files {
@@ -115,7 +113,6 @@ func withMarkers(files []markers.File) []markers.File {
 	return slices.DeleteFunc(files, func(f markers.File) bool { return !marked[f.Package] })
 }
 
-// readCRDs returns the CRDs in files and folders of a repository.
 func readCRDs(repository fs.FS, paths []string) (crds []*apiextensionsv1.CustomResourceDefinition, err error) {
 	for _, p := range paths {
 		info, err := fs.Stat(repository, p)

@@ -7,8 +7,6 @@ import (
 	"testing"
 )
 
-// TestImportedTypes checks that a rule of a type from another module is matched to the marker in
-// that module, and that no marker is reported missing if that module cannot be read.
 func TestImportedTypes(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("GOMODCACHE", filepath.Join(dir, "cache"))

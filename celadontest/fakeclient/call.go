@@ -43,7 +43,7 @@ type call struct {
 	warnings        []string
 }
 
-// A request handles a call and returns the object of the response.
+// A request handles a call and returns the object of the response, or nil.
 type request func(c *call) (map[string]any, error)
 
 // route makes the checks that a server makes on the URL. A server warns of a deprecated version
@@ -95,7 +95,6 @@ func (c *call) scope() error {
 	return nil
 }
 
-// warn records warnings that a server sends in headers, each once.
 func (c *call) warn(texts ...string) {
 	for _, text := range texts {
 		if text != "" && !slices.Contains(c.warnings, text) {
@@ -106,7 +105,7 @@ func (c *call) warn(texts ...string) {
 
 func (c *call) notFound() error { return apierrors.NewNotFound(c.kind.resource, c.name) }
 
-// sending returns a request with an object. The options of a create and of an update have the same fields.
+// The options of a create and of an update have the same fields, so o holds either.
 func sending(
 	kind string, obj runtime.Object, o metav1.CreateOptions, do func(*call, map[string]any) (map[string]any, error),
 ) request {
@@ -131,7 +130,6 @@ func replacing(obj runtime.Object, o metav1.UpdateOptions) request {
 	return sending("UpdateOptions", obj, metav1.CreateOptions(o), (*call).replace)
 }
 
-// patching returns a request with the patch that patch makes for obj.
 func patching(obj client.Object, patch client.Patch, o metav1.PatchOptions) request {
 	return func(c *call) (map[string]any, error) {
 		data, err := patch.Data(obj)
@@ -172,8 +170,7 @@ func deletingAll(list metav1.ListOptions, o metav1.DeleteOptions) request {
 	}
 }
 
-// options sets the options of a write, or returns errs as an error. The default manager is the name
-// that a server derives from a client's user agent.
+// The default manager is the name that a server derives from a client's user agent.
 func (c *call) options(kind string, errs field.ErrorList, manager, fieldValidation string, dryRun []string) error {
 	if len(errs) > 0 {
 		return apierrors.NewInvalid(schema.GroupKind{Group: metav1.GroupName, Kind: kind}, "", errs)
@@ -184,8 +181,7 @@ func (c *call) options(kind string, errs field.ErrorList, manager, fieldValidati
 	return nil
 }
 
-// body returns an object as a client sends it, after the checks that a server makes on its version.
-// Other errors in its kind and apiVersion are found later.
+// body encodes obj as a client sends it, and checks its version as a server does.
 func (c *call) body(obj runtime.Object) (map[string]any, error) {
 	if _, partial := obj.(*metav1.PartialObjectMetadata); partial && c.verb != "seed" {
 		return nil, fmt.Errorf("cannot %s using only metadata", c.verb)
@@ -210,8 +206,6 @@ func (c *call) body(obj runtime.Object) (map[string]any, error) {
 	return body, nil
 }
 
-// get returns the stored object of a call in the version of the call. It returns an error if there
-// is none.
 func (c *call) get() (map[string]any, error) {
 	if c.stored() == nil {
 		return nil, c.notFound()

@@ -233,7 +233,6 @@ func TestDryRun(t *testing.T) {
 	}
 }
 
-// TestApply checks that lists merge by the CRD's keys, and that fields of other owners conflict.
 func TestApply(t *testing.T) {
 	t.Parallel()
 	ctx, c := t.Context(), newClient(t)
@@ -284,7 +283,6 @@ func BenchmarkCreate(b *testing.B) {
 	}
 }
 
-// TestSubresourceBodies checks status writes whose body is not the object that the URL names.
 func TestSubresourceBodies(t *testing.T) {
 	t.Parallel()
 	ctx, c := t.Context(), newClient(t)
@@ -333,7 +331,6 @@ func TestGeneratedNames(t *testing.T) {
 	}
 }
 
-// TestConcurrent checks that no concurrent write is lost.
 func TestConcurrent(t *testing.T) {
 	t.Parallel()
 	ctx, c := t.Context(), newClient(t)

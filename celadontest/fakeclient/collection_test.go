@@ -14,8 +14,7 @@ import (
 	"github.com/celadon-cel/celadon/celadontest/fakeclient"
 )
 
-// TestCollections checks that, as in a server, objects of all namespaces can be listed but not
-// deleted, and that a cluster-scoped kind has no namespaces.
+// As in a server, objects of all namespaces can be listed, but not deleted.
 func TestCollections(t *testing.T) {
 	t.Parallel()
 	ctx, c := t.Context(), newClient(t, newCronTab("a"))
@@ -57,7 +56,6 @@ func TestCollections(t *testing.T) {
 	}
 }
 
-// TestReadVersions checks that versions that are not served cannot be read.
 func TestReadVersions(t *testing.T) {
 	t.Parallel()
 	c := newDynamic(t, fakeclient.Config{}, ship("v1", "a", map[string]any{})).Resource(ships(t, "v2"))
@@ -69,7 +67,6 @@ func TestReadVersions(t *testing.T) {
 	}
 }
 
-// TestWatchStopped checks that a watch ends even if its event was never received.
 func TestWatchStopped(t *testing.T) {
 	t.Parallel()
 	c := newClient(t)
@@ -83,7 +80,6 @@ func TestWatchStopped(t *testing.T) {
 	})
 }
 
-// TestDynamicOptions checks that create options are also validated for the dynamic client.
 func TestDynamicOptions(t *testing.T) {
 	t.Parallel()
 	c := newDynamic(t, fakeclient.Config{}).Resource(ships(t, "v1"))
@@ -91,7 +87,6 @@ func TestDynamicOptions(t *testing.T) {
 	rejected(t, err, `dryRun: Unsupported value: ["yes"]`)
 }
 
-// TestSchemeOfBuilder checks that a scheme set with WithScheme is reported.
 func TestSchemeOfBuilder(t *testing.T) {
 	t.Parallel()
 	c := fakeclient.NewClientBuilder(t, celadontest.New(t, crontabs)).WithScheme(newScheme(t)).Build()
@@ -105,7 +100,6 @@ type writing func()
 
 func (w writing) HandleWarningHeader(int, string, string) { w() }
 
-// TestWarningWrites checks that a warning handler can write.
 func TestWarningWrites(t *testing.T) {
 	t.Parallel()
 	done := make(chan error, 1)

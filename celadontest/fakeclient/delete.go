@@ -46,15 +46,13 @@ func (c *call) delete(options *metav1.DeleteOptions) error {
 	return internal(err)
 }
 
-// changed returns the error for an object that does not match a precondition.
 func (c *call) changed(field, wanted, is, may string) error {
 	resource := schema.GroupResource{Group: c.kind.group.Group, Resource: c.kind.group.Kind}
 	return apierrors.NewConflict(resource, c.name, fmt.Errorf(
 		"the %s in the precondition (%s) does not match the %s in record (%s). The object might have been %s", field, wanted, field, is, may))
 }
 
-// collected returns an object's finalizers with exactly the garbage collection finalizer that the
-// deletion options require. If they set no policy, it returns finalizers unchanged.
+// If the options set no policy, collected returns finalizers unchanged.
 func collected(finalizers []string, options *metav1.DeleteOptions) []string {
 	all := slices.DeleteFunc(slices.Clone(finalizers), func(f string) bool {
 		return f == metav1.FinalizerOrphanDependents || f == metav1.FinalizerDeleteDependents

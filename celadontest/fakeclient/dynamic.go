@@ -10,7 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// react is the reactor for client-go's dynamic fake client. It leaves kinds without a CRD to later reactors.
+// react leaves kinds without a CRD to later reactors.
 func (s *server) react(action clienttesting.Action) (handled bool, ret runtime.Object, err error) {
 	c := s.call(false, action.GetVerb(), action.GetResource(), action.GetNamespace(), "")
 	if c == nil {

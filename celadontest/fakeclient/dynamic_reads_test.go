@@ -13,7 +13,6 @@ import (
 	"github.com/celadon-cel/celadon/celadontest/fakeclient"
 )
 
-// TestDynamicBody checks bodies whose apiVersion and kind do not match the URL.
 func TestDynamicBody(t *testing.T) {
 	t.Parallel()
 	const unrecognized = `the object provided is unrecognized (must be of type Ship): Object 'Kind' is missing in '{"apiVersion":"example.com/v1","metadata":{"name":"a"},"spec":{}}' ({"apiVersion":"example.com/v1" ...)`
@@ -62,7 +61,6 @@ func TestDynamicFieldSelector(t *testing.T) {
 	}
 }
 
-// TestDynamicWatchSince checks that a watch sends the changes since a list, or else the existing objects.
 func TestDynamicWatchSince(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
@@ -104,8 +102,6 @@ func TestDynamicWatchSince(t *testing.T) {
 	}
 }
 
-// TestDynamicWatchSelector checks that an object is added to a watch when it begins to match the selectors,
-// and deleted when it no longer matches.
 func TestDynamicWatchSelector(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
@@ -139,7 +135,6 @@ func TestDynamicWatchSelector(t *testing.T) {
 	}
 }
 
-// TestDynamicRoutes checks requests to URLs that a server does not serve, or not with their verb.
 func TestDynamicRoutes(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()

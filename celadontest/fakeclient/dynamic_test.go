@@ -97,7 +97,6 @@ func TestDynamic(t *testing.T) {
 	must(t, err) // handled by the dynamic client itself
 }
 
-// TestUndecided checks that an undecided write fails the test and returns a timeout.
 func TestUndecided(t *testing.T) {
 	t.Parallel()
 	f := &failing{TB: t}
@@ -108,7 +107,6 @@ func TestUndecided(t *testing.T) {
 	}
 }
 
-// TestEndpoints checks that versions and subresources that are not served are not found.
 func TestEndpoints(t *testing.T) {
 	t.Parallel()
 	c := newDynamic(t, fakeclient.Config{})

@@ -22,8 +22,7 @@ func typesOf(s *runtime.Scheme) *runtime.Scheme {
 	return types
 }
 
-// toGo returns an object in its Go type from the scheme, as watchers expect it, or u itself if that
-// fails.
+// toGo returns u itself if its kind has no Go type, or if it does not convert to that type.
 func (s *server) toGo(u *unstructured.Unstructured) runtime.Object {
 	obj, err := s.types.New(u.GroupVersionKind())
 	if err != nil {
@@ -36,8 +35,7 @@ func (s *server) toGo(u *unstructured.Unstructured) runtime.Object {
 	return obj
 }
 
-// receive stores a response in the object that a client passed. Like a client's decoder, it leaves
-// the TypeMeta of Go types empty.
+// Like a client's decoder, receive leaves the TypeMeta of Go types empty, except in PartialObjectMetadata.
 func receive(answer map[string]any, into any) error {
 	if u, ok := into.(runtime.Unstructured); ok {
 		u.SetUnstructuredContent(answer)

@@ -22,7 +22,7 @@ import (
 
 const maxOperations = 10_000
 
-// patch handles a PATCH request. force applies to server-side apply only.
+// force applies to server-side apply only.
 func (c *call) patch(kind types.PatchType, data []byte, force bool) (map[string]any, error) {
 	switch kind {
 	case types.JSONPatchType, types.MergePatchType:
@@ -92,8 +92,7 @@ type operation struct {
 	Value any    `json:"value"`
 }
 
-// patched returns the object's JSON after a patch. strict holds the strict decoding errors of the
-// patch itself.
+// strict holds the strict decoding errors of the patch itself.
 func (c *call) patched(kind types.PatchType, body, data []byte) (patched []byte, strict []error, err error) {
 	var form any = &map[string]any{}
 	if kind == types.JSONPatchType {

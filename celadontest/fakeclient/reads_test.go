@@ -64,7 +64,6 @@ func TestSeeds(t *testing.T) {
 	must(t, c.Update(t.Context(), seed)) // with the seed's own resourceVersion
 }
 
-// TestBypassed checks the error of writes if the interceptors are replaced.
 func TestBypassed(t *testing.T) {
 	t.Parallel()
 	cfg := fakeclient.Config{Scheme: newScheme(t)}

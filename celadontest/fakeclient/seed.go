@@ -14,9 +14,8 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// seed stores an object that exists before the test. It fails the test if a server would reject the
-// object and Config.InvalidSeeds is not set, and returns an error if the object cannot be stored at
-// all. For a kind without a CRD, it calls others.
+// seed fails the test if a server would reject the object and Config.InvalidSeeds is not set. For a kind
+// without a CRD, it calls others.
 func (s *server) seed(obj runtime.Object, others func() error) error {
 	if meta.IsListType(obj) {
 		return meta.EachListItem(obj, func(item runtime.Object) error { return s.seed(item, others) })
@@ -66,7 +65,7 @@ var systemFields = []string{
 	"managedFields",
 }
 
-// complete sets the fields that only a server sets: to those of the seed, or to new ones.
+// complete sets the fields that only a server sets.
 func (c *call) complete(u *unstructured.Unstructured, seed map[string]any) {
 	from, _ := seed["metadata"].(map[string]any)
 	for _, name := range systemFields {

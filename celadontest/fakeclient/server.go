@@ -107,8 +107,7 @@ func serve[T any](c *call, do func(*call) (T, error)) (result T, err error) {
 	return result, err
 }
 
-// persist stores an object under a new resourceVersion, or removes the stored object if obj is nil. obj must
-// not be modified afterward.
+// persist removes the stored object if obj is nil. Otherwise, it takes ownership of obj.
 func (c *call) persist(obj map[string]any) {
 	c.server.version++
 	deleted := obj == nil
@@ -119,7 +118,6 @@ func (c *call) persist(obj map[string]any) {
 	c.record(obj, deleted)
 }
 
-// record stores or removes an object, and wakes the watches.
 func (c *call) record(obj map[string]any, deleted bool) {
 	k, before := c.kind, c.stored()
 	if k.objects[c.key()] = obj; deleted {
@@ -132,7 +130,7 @@ func (c *call) record(obj map[string]any, deleted bool) {
 
 func (c *call) key() string { return c.namespace + "/" + c.name }
 
-// stored returns the object of a call in storage form, or nil if it does not exist.
+// stored returns the object in storage form, or nil.
 func (c *call) stored() map[string]any { return c.kind.objects[c.key()] }
 
 // internal returns err as a server sends it, with status 500 if it has no status.

@@ -23,7 +23,6 @@ type tracker struct {
 	others clienttesting.ObjectTracker
 }
 
-// errBypassed is the error for a write that did not come through the interceptors.
 var errBypassed = errors.New("fakeclient: a write is not validated: do not call WithInterceptorFuncs, which replaces the validation; wrap the client with interceptor.NewClient")
 
 func (t *tracker) Add(obj runtime.Object) error {
@@ -75,7 +74,7 @@ func (t *tracker) Delete(gvr schema.GroupVersionResource, ns, name string, opts 
 	return t.other(gvr, func() error { return t.others.Delete(gvr, ns, name, opts...) })
 }
 
-// other calls write for a kind without a CRD. Writes of other kinds must not reach the tracker.
+// Writes of kinds with a CRD must not reach the tracker.
 func (t *tracker) other(gvr schema.GroupVersionResource, write func() error) error {
 	if t.server.resources[gvr.GroupResource()] != nil {
 		return errBypassed
@@ -93,7 +92,6 @@ func otherKinds(s *runtime.Scheme) clienttesting.ObjectTracker {
 		converters{managedfields.NewDeducedTypeConverter(), applyconfigurations.NewTypeConverter(known)})
 }
 
-// converters tries the converter of client-go's kinds first.
 type converters struct {
 	managedfields.TypeConverter
 	known managedfields.TypeConverter

@@ -17,8 +17,6 @@ import (
 	"github.com/celadon-cel/celadon/celadontest/fakeclient"
 )
 
-// TestDeprecated checks that each request in a deprecated version sends one warning, even if the
-// request fails.
 func TestDeprecated(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
@@ -64,8 +62,8 @@ func TestDeprecated(t *testing.T) {
 	}
 }
 
-// TestStatusOfAnotherVersion checks that a write in another version takes fields of the status from
-// their manager, although it does not change the status.
+// A write in another version takes fields of the status from their manager, although it does not
+// change the status.
 func TestStatusOfAnotherVersion(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
@@ -96,8 +94,6 @@ func TestStatusOfAnotherVersion(t *testing.T) {
 	}
 }
 
-// TestDefaultOfStorage checks that a default of another version is stored with the next update in
-// that version, and that an update without changes is not stored.
 func TestDefaultOfStorage(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
@@ -122,7 +118,6 @@ func TestDefaultOfStorage(t *testing.T) {
 	}
 }
 
-// TestBrokenRules checks that a server reads objects of a CRD with invalid rules.
 func TestBrokenRules(t *testing.T) {
 	t.Parallel()
 	crd := &apiextensionsv1.CustomResourceDefinition{}

@@ -50,7 +50,6 @@ func (c *call) view(o metav1.ListOptions) (view, error) {
 	}, nil
 }
 
-// list lists objects, sorted by namespace and name.
 func (c *call) list(o metav1.ListOptions) (*unstructured.UnstructuredList, error) {
 	see, err := c.view(o)
 	if err != nil {
@@ -129,8 +128,7 @@ func (c *call) watch(options ...metav1.ListOptions) (watch.Interface, error) {
 	return w, nil
 }
 
-// event returns the event of a change. wanted is false if watchers do not see the change. An object
-// is added when it begins to match the selectors, and deleted when it no longer matches them.
+// wanted is false if watchers do not see the change.
 func (c *call) event(see view, change change) (e watch.Event, wanted bool) {
 	u, matches, err := see(change.obj)
 	before := false

@@ -28,7 +28,7 @@ const (
 	tries = 8
 )
 
-// create handles a POST request. It may modify obj.
+// create may modify obj.
 func (c *call) create(obj map[string]any) (map[string]any, error) {
 	u := &unstructured.Unstructured{Object: obj}
 	base := u.GetGenerateName()
@@ -128,7 +128,6 @@ func (c *call) written(req engine.Request, res *engine.Result, rejected error) (
 	return c.finish(req, res, managed)
 }
 
-// preconditions checks that an update is of the same object, and based on its current resourceVersion.
 func (c *call) preconditions(req engine.Request) error {
 	live, sent := &unstructured.Unstructured{Object: req.OldObject}, &unstructured.Unstructured{Object: req.Object}
 	switch version, uid := sent.GetResourceVersion(), sent.GetUID(); {
@@ -157,8 +156,7 @@ func (c *call) preconditions(req engine.Request) error {
 	return nil
 }
 
-// creatable checks that a POST request creates a new object. It accepts all other requests. sent is
-// the resourceVersion in the request.
+// sent is the resourceVersion in the request.
 func (c *call) creatable(sent string) error {
 	stored := c.stored()
 	switch {
@@ -189,8 +187,7 @@ func (c *call) managed(live, obj map[string]any) ([]any, error) {
 	return apply.Managed(to.(*unstructured.Unstructured).Object), nil
 }
 
-// finish sets the fields that only a server sets, and persists the result of a request if it
-// differs from the stored object. It returns the object as a read would.
+// finish sets the fields that only a server sets, and persists the result if it differs from the stored object.
 func (c *call) finish(req engine.Request, res *engine.Result, managed []any) (map[string]any, error) {
 	live := req.OldObject
 	u := &unstructured.Unstructured{Object: runtime.DeepCopyJSON(res.Stored)}
@@ -232,7 +229,7 @@ func versionOf(obj map[string]any) string {
 	return (&unstructured.Unstructured{Object: obj}).GetResourceVersion()
 }
 
-// same reports whether two objects are equal, ignoring the times in managedFields.
+// same ignores the times in managedFields.
 func same(a, b map[string]any) bool { return reflect.DeepEqual(withoutTimes(a), withoutTimes(b)) }
 
 func withoutTimes(obj map[string]any) map[string]any {

@@ -66,7 +66,6 @@ func TestWebhook(t *testing.T) {
 	}
 }
 
-// create returns a request for a Backup with a schedule.
 func create(schedule string) admission.Request {
 	return admission.Request{AdmissionRequest: admissionv1.AdmissionRequest{
 		UID:       "1",
