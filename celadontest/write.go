@@ -115,7 +115,7 @@ type verdict struct {
 	object map[string]any
 	engine *engine.Engine
 	result *engine.Result
-	err    error // set if there is no verdict
+	err    error // set without a verdict
 }
 
 func (w Write) decide(obj any) (v verdict) {

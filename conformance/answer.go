@@ -47,14 +47,12 @@ var clock = regexp.MustCompile(`selfType\d+`)
 // address matches a pointer in Go syntax, in which older servers show values.
 var address = regexp.MustCompile(`\)\(0x[0-9a-f]+\)`)
 
-// withoutClock removes times and addresses from a message.
 func withoutClock(s string) string {
 	return address.ReplaceAllString(clock.ReplaceAllString(s, "selfType"), ")(0x1)")
 }
 
-// parseResponse parses the server's response to a write. It returns an error for a response that is
-// neither the object nor a verdict, such as a conflict or a missing resource, because the case was
-// then not tried.
+// parseResponse returns an error for a response that is neither the object nor a verdict, because the
+// case was then not tried.
 func parseResponse(r *response) (Answer, error) {
 	a := Answer{Code: r.code, Warnings: r.warnings}
 	switch r.code {
@@ -81,8 +79,7 @@ func (a *Answer) reject(status *metav1.Status) {
 	}
 }
 
-// resultAnswer converts the engine's result to an Answer. The engine reports no code for accepted
-// writes, so resultAnswer fills in the server's.
+// The engine reports no code for accepted writes, so resultAnswer fills in the server's.
 func resultAnswer(r *engine.Result, update bool) Answer {
 	a := Answer{Allowed: r.Allowed, Code: http.StatusCreated, Warnings: r.Warnings, Object: r.Object}
 	if update {
@@ -116,13 +113,11 @@ func sortedCauses(causes []Cause) []Cause {
 }
 
 // chosenByRun lists the metadata fields that differ between servers or between runs, because only a
-// server knows them or because each run uses its own names. Objects that were not persisted by the
-// current server are compared without them.
+// server knows them or because each run uses its own names.
 var chosenByRun = []string{"name", "generateName", "namespace", "uid", "resourceVersion", "generation", "creationTimestamp", "managedFields"}
 
 // serverMetadata returns the metadata fields that are not compared with the current server, because
-// only a server knows them (TestServerMetadata): always resourceVersion and managedFields, and for
-// a new object also uid, creationTimestamp, and a generated name, if both names have the same base.
+// only a server knows them. See TestServerMetadata.
 func serverMetadata(right, ours Answer) []string {
 	out := []string{"resourceVersion", "managedFields"}
 	if right.Code != http.StatusCreated {
@@ -146,11 +141,9 @@ func generatedBase(object map[string]any) string {
 	return name[:len(name)-random]
 }
 
-// comparable encodes an object without the fields that each run or server chooses. The encoding is
-// canonical: keys are sorted, and 1.0 and 1 are the same number, as on the wire.
+// The encoding is canonical: keys are sorted, and 1.0 and 1 are the same number, as on the wire.
 func comparable(object map[string]any) ([]byte, error) { return withoutMetadata(object, chosenByRun) }
 
-// withoutMetadata encodes an object without the given fields of its metadata.
 func withoutMetadata(object map[string]any, fields []string) ([]byte, error) {
 	if object == nil {
 		return nil, nil

@@ -15,8 +15,8 @@ import (
 // An API server no longer accepts v1beta1 CRDs, but it reads those that it has stored. So they are
 // written to etcd in the form in which an old server stored them.
 
-// serveBeta stores a CRD as v1beta1 JSON and serves it. definition is Celadon's v1 form of the CRD.
-// serveBeta returns how the server's v1 form differs from it.
+// serveBeta stores a CRD as v1beta1 JSON. definition is Celadon's v1 form of the CRD, which is compared
+// with the server's.
 func (s *Server) serveBeta(ctx context.Context, beta []byte, definition *apiextensionsv1.CustomResourceDefinition) (*Resource, []Difference, error) {
 	out, err := s.convertedBeta(ctx, beta, definition)
 	if err != nil {
@@ -26,7 +26,6 @@ func (s *Server) serveBeta(ctx context.Context, beta []byte, definition *apiexte
 	return r, out, r.waitUntilServed(ctx)
 }
 
-// convertedBeta writes a v1beta1 CRD to etcd and compares the server's v1 form with definition.
 func (s *Server) convertedBeta(ctx context.Context, beta []byte, definition *apiextensionsv1.CustomResourceDefinition) ([]Difference, error) {
 	var stored map[string]any
 	if err := json.Unmarshal(beta, &stored); err != nil {
@@ -77,7 +76,6 @@ func differentSpecs(right, ours *apiextensionsv1.CustomResourceDefinition) ([]Di
 	return nil, nil
 }
 
-// valueOf returns v as decoded JSON.
 func valueOf(v any) (out map[string]any, err error) {
 	data, err := json.Marshal(v)
 	if err == nil {
@@ -86,7 +84,6 @@ func valueOf(v any) (out map[string]any, err error) {
 	return out, err
 }
 
-// asBeta encodes a CRD as v1beta1, with the parts that all versions share at the top level.
 func asBeta(crd *apiextensionsv1.CustomResourceDefinition) ([]byte, error) {
 	internal, out := &apiextensions.CustomResourceDefinition{}, &v1beta1.CustomResourceDefinition{}
 	if err := apiextensionsv1.Convert_v1_CustomResourceDefinition_To_apiextensions_CustomResourceDefinition(crd.DeepCopy(), internal, nil); err != nil {
@@ -99,8 +96,7 @@ func asBeta(crd *apiextensionsv1.CustomResourceDefinition) ([]byte, error) {
 	return json.Marshal(out)
 }
 
-// betas returns forms of a CRD that a v1beta1 server could have stored: the converted CRD, forms
-// without fields that have defaults, and forms that v1 would reject.
+// betas returns forms of a CRD that a v1beta1 server could have stored.
 func betas(crd *apiextensionsv1.CustomResourceDefinition) (forms [][]byte, err error) {
 	whole, err := asBeta(crd)
 	if err != nil {

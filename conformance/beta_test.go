@@ -8,8 +8,6 @@ import (
 	"github.com/celadon-cel/celadon/internal/testing/level"
 )
 
-// TestBetaAsStored stores the CRDs of a corpus in etcd as v1beta1, each in several forms, and
-// checks that Celadon reads them as the v1 CRDs that the server returns.
 func TestBetaAsStored(t *testing.T) {
 	all := groups(readCorpora(t).Cases)
 	if !level.Long() {

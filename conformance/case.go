@@ -98,7 +98,6 @@ func parseCRD(data []byte) (*apiextensionsv1.CustomResourceDefinition, error) {
 	return crd, nil
 }
 
-// variant returns the name of the CRD file without folder and extension.
 func (c *CRD) variant() string {
 	return strings.TrimSuffix(filepath.Base(c.Path), filepath.Ext(c.Path))
 }
@@ -111,8 +110,7 @@ type Group struct {
 	Cases []*Case
 }
 
-// groups groups cases by CRD. The largest group comes first, because a large group that starts last
-// would run alone.
+// The largest group comes first, because a large group that starts last would run alone.
 func groups(cases []*Case) []*Group {
 	byCRD := map[string]*Group{}
 	var out []*Group
@@ -131,8 +129,8 @@ func groups(cases []*Case) []*Group {
 	return out
 }
 
-// sample returns part of a corpus: for each project the CRDs with most cases, a single variant of
-// each, and an even selection of their cases. It is deterministic.
+// sample returns part of a corpus: some CRDs of each project, each in a single variant, and an even
+// selection of their cases.
 func sample(all []*Group, crdsPerProject, casesPerCRD int) []*Group {
 	taken := map[string]int{}
 	names := map[string]bool{}
@@ -149,7 +147,7 @@ func sample(all []*Group, crdsPerProject, casesPerCRD int) []*Group {
 	return out
 }
 
-// spread returns n of the cases, evenly spaced, or all of them if there are fewer.
+// spread returns n evenly spaced cases, or all of them if there are fewer.
 func spread[T any](cases []T, n int) []T {
 	if len(cases) <= n {
 		return cases

@@ -26,7 +26,6 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// celSpec returns the tests of the CEL specification, by file, section, and name.
 func celSpec(t *testing.T) map[string]*simple.SimpleTest {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(gomod.Dir(t, "cel.dev/expr"), "tests/simple/testdata/*.textproto"))
@@ -56,15 +55,14 @@ func celSpec(t *testing.T) map[string]*simple.SimpleTest {
 	return tests
 }
 
-// A specCase is a test of the specification with the variables that it declares.
 type specCase struct {
 	src    string
 	roots  []celenv.Root
 	values map[string]any
 }
 
-// specCaseOf returns ok = false if the test declares a function, or if a value or a type cannot be converted.
-// Other settings, such as a container of names, do not apply: a server has its own.
+// specCaseOf returns false if the test declares a function, or if a value or a type cannot be
+// converted. Other settings, such as a container of names, do not apply: a server has its own.
 func specCaseOf(test *simple.SimpleTest) (c specCase, ok bool) {
 	c = specCase{src: test.Expr, values: map[string]any{}}
 	for _, d := range test.TypeEnv {
@@ -92,10 +90,8 @@ func specCaseOf(test *simple.SimpleTest) (c specCase, ok bool) {
 	return c, true
 }
 
-// specLimit limits the cost of an evaluation.
 const specLimit = 10_000_000
 
-// upstream returns cel-go's result for the case in the API server's environment.
 func (c specCase) upstream(env *celenv.Env) string {
 	own, err := env.With(c.roots)
 	if err != nil {
@@ -117,7 +113,6 @@ func (c specCase) upstream(env *celenv.Env) string {
 	return specResult(v, err, cost)
 }
 
-// ours returns the result of Celadon's parser, checker, and evaluator.
 func (c specCase) ours(env *celenv.Env) string {
 	scope, err := env.Scope()
 	if err != nil {
@@ -166,8 +161,6 @@ func specValue(v ref.Val) string {
 	return fmt.Sprintf("%s(%v)", v.Type().TypeName(), v.Value())
 }
 
-// TestCELSpec runs the tests of the CEL specification with Celadon's parser, checker, and evaluator, and with
-// cel-go, both in the environment of the API server. The results, error messages, and costs are equal.
 func TestCELSpec(t *testing.T) {
 	t.Parallel()
 	env := celenv.StoredRules(types.Version{Minor: types.Newest})

@@ -30,7 +30,6 @@ import (
 
 // These tests run celadon with --cluster against the real API server.
 
-// clusterUpgrades holds the schemas of spec for ten kinds, before and after an upgrade.
 var clusterUpgrades = []struct{ before, after string }{
 	{`{properties: {size: {type: integer}, a: {type: string}}}`, `{properties: {size: {type: integer}, a: {type: string}}, x-kubernetes-validations: [{rule: self.size <= 3}]}`},
 	{`{properties: {size: {type: integer}, a: {type: string}}}`, `{properties: {size: {type: integer}, a: {type: string, maxLength: 2}}}`},
@@ -62,7 +61,6 @@ versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {ty
 	return crd
 }
 
-// clusterObject returns the j-th of five objects of kind i. Its values also occur in other objects.
 func clusterObject(i, j int) map[string]any {
 	x := strings.Repeat("x", j)
 	return map[string]any{
@@ -72,7 +70,6 @@ func clusterObject(i, j int) map[string]any {
 	}
 }
 
-// buildCeladon builds the command and returns its path.
 func buildCeladon(t *testing.T) string {
 	t.Helper()
 	command := filepath.Join(t.TempDir(), "celadon")
@@ -84,8 +81,7 @@ func buildCeladon(t *testing.T) string {
 	return command
 }
 
-// kubeconfig writes a kubeconfig for an address, with the credentials of the server's own client,
-// and returns its path.
+// The kubeconfig has the credentials of the server's own client.
 func (s *Server) kubeconfig(t *testing.T, host string) string {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "kubeconfig")
@@ -109,7 +105,6 @@ func (s *Server) kubeconfig(t *testing.T, host string) string {
 	return name
 }
 
-// celadon runs the command and returns its output and exit code.
 func celadon(t *testing.T, command, kubeconfig, stdin string, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), command, args...)
@@ -151,12 +146,10 @@ func (s *Server) kubectlGet(t *testing.T, paths ...string) string {
 	return string(text)
 }
 
-// clusterPlaces matches locations in a report. They differ between objects from a file and from a
+// clusterPlaces matches locations in a report, which differ between objects from a file and from a
 // cluster.
 var clusterPlaces = regexp.MustCompile(`,?\s*"(file|document|item|line|column)": ("[^"]*"|\d+),?`)
 
-// TestCluster stores 50 objects of ten kinds, and 1,200 more of one kind, and checks them with
-// celadon check --cluster.
 func TestCluster(t *testing.T) {
 	s := startServer(t)
 	command := buildCeladon(t)
@@ -192,7 +185,6 @@ func clusterStore(t *testing.T, r *Resource, obj map[string]any) {
 	}
 }
 
-// clusterReport checks that --cluster and the output of kubectl get produce the same report.
 func (s *Server) clusterReport(t *testing.T, command string, paths []string) {
 	crds := filepath.Join(t.TempDir(), "crds.json")
 	if err := os.WriteFile(crds, []byte(s.kubectlGet(t, "/apis/apiextensions.k8s.io/v1/customresourcedefinitions")), 0o600); err != nil {
@@ -216,7 +208,6 @@ func (s *Server) clusterReport(t *testing.T, command string, paths []string) {
 	}
 }
 
-// foretold is celadon's report on an object before an upgrade.
 type foretold struct {
 	Kind, Name string
 	Causes     []struct{ Reason, Field, Message string }
@@ -227,7 +218,6 @@ type foretold struct {
 	}
 }
 
-// clusterUpgrade predicts the effects of new CRDs, installs them, and verifies the predictions.
 func (s *Server) clusterUpgrade(t *testing.T, command string, resources []*Resource) {
 	file := filepath.Join(t.TempDir(), "new.json")
 	var text bytes.Buffer
@@ -276,14 +266,12 @@ func (s *Server) clusterUpgrade(t *testing.T, command string, resources []*Resou
 	}
 }
 
-// clusterClaim is a prediction for a stored object.
 type clusterClaim struct {
 	resource *Resource
 	*foretold
 }
 
-// hold compares a prediction with the server's responses to a create with the same content, an update without
-// changes, an update of a field that no rule reads, and an update from another object.
+// hold compares a prediction with the server's responses to a create and several updates.
 func (c clusterClaim) hold(t *testing.T) error {
 	stored, err := c.resource.get(t.Context(), "v1", "fleet", c.Name)
 	if err != nil {
@@ -442,7 +430,6 @@ func outdated(t *testing.T, token string) string {
 	return base64.RawURLEncoding.EncodeToString(text)
 }
 
-// compact writes a key and compacts etcd at that revision.
 func (s *Server) compact(t *testing.T) {
 	t.Helper()
 	put, err := s.store.Put(t.Context(), etcdPrefix+"-compacted", "1")

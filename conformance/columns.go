@@ -21,8 +21,8 @@ import (
 // asTable is an Accept header for tables, as kubectl get requests them.
 const asTable = "application/json;as=Table;v=v1;g=meta.k8s.io"
 
-// SweepColumns writes the objects of the cases to etcd, both valid and invalid, and compares
-// the printer columns that Celadon computes for each with the server's tables.
+// SweepColumns writes objects of the cases to etcd, and compares the printer columns that Celadon
+// computes with the server's tables.
 func (s *Server) SweepColumns(ctx context.Context, all []*Group, report *Report) {
 	each(crdsAtOnce, chains(all), func(chain []*Group) {
 		for _, g := range chain {
@@ -51,7 +51,6 @@ func (s *Server) sweepColumns(ctx context.Context, g *Group, report *Report) {
 	}
 }
 
-// columnsOf compares the tables of an object in all served versions.
 func (r *Resource) columnsOf(ctx context.Context, c *Case, namespace string, report *Report) {
 	name := nameOf(c.Object)
 	if !r.namespaced() {
@@ -116,7 +115,6 @@ func (r *Resource) compareTable(ctx context.Context, v *apiextensionsv1.CustomRe
 	return []Difference{{"cells", fmt.Sprintf("%s (%v)", text, problem)}}, nil
 }
 
-// cellJSON encodes a cell as it is sent over the wire.
 func cellJSON(v any) string {
 	data, err := json.Marshal(v)
 	if err != nil {
@@ -125,7 +123,6 @@ func cellJSON(v any) string {
 	return string(data)
 }
 
-// table returns the server's table of printer columns.
 func (r *Resource) table(ctx context.Context, c call) (*metav1.Table, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, r.server.host+r.path(c), nil)
 	if err != nil {
@@ -148,8 +145,8 @@ func (r *Resource) table(ctx context.Context, c call) (*metav1.Table, error) {
 	return table, kjson.UnmarshalCaseSensitivePreserveInts(data, table)
 }
 
-// Selected returns the names of the objects that match a field selector on the server, or the
-// server's message if it rejects the selector.
+// Selected returns the names of the objects that match a field selector on the server. If the server
+// rejects the selector, the error is the server's message.
 func (r *Resource) Selected(ctx context.Context, version, namespace, selector string) ([]string, error) {
 	got, err := r.server.do(ctx, http.MethodGet, r.path(call{version: version, namespace: namespace})+"?fieldSelector="+selector, nil)
 	if err != nil {

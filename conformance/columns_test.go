@@ -13,15 +13,12 @@ import (
 	"github.com/celadon-cel/celadon/x/crdfields"
 )
 
-// TestMadeColumnsOnServer compares printer columns of each type, for values of each type, with the
-// server's tables.
 func TestMadeColumnsOnServer(t *testing.T) {
 	report := NewReport("made columns")
 	startServer(t).SweepColumns(t.Context(), []*Group{madeColumns(t)}, report)
 	finish(t, report)
 }
 
-// TestColumnsOnServer does the same for the printer columns of objects in a corpus.
 func TestColumnsOnServer(t *testing.T) {
 	read := readCorpora(t)
 	all := groups(read.Cases)
@@ -88,8 +85,6 @@ spec:
 	return g
 }
 
-// TestFieldSelectorsOnServer checks that field selectors select the same objects as on the server,
-// and that the same selectors are rejected with the same message.
 func TestFieldSelectorsOnServer(t *testing.T) {
 	s := startServer(t)
 	crd, err := parseCRD([]byte(`

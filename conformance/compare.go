@@ -13,9 +13,9 @@ import (
 
 // Difference is a difference between an expected result and the engine's.
 type Difference struct {
-	// Reason groups differences with the same cause. It contains no quoted values and no numbers.
+	// Reason groups differences with the same cause.
 	Reason string
-	// Detail describes this difference in a few lines.
+	// Detail describes this difference.
 	Detail string
 }
 
@@ -27,7 +27,6 @@ type aspects struct {
 	here bool
 }
 
-// compare returns the differences between the expected result want and the engine's result ours.
 func compare(want, ours Answer, also aspects) []Difference {
 	if want.Allowed != ours.Allowed {
 		return []Difference{verdictDifference(want, ours)}
@@ -85,7 +84,7 @@ func compareCauses(right, ours []Cause) []Difference {
 	return []Difference{{reason + generalize(first.Message), lines(detail...)}}
 }
 
-// subtract returns the causes of a that are not in b, counting duplicates.
+// subtract counts duplicates.
 func subtract(a, b []Cause) []Cause {
 	left := map[Cause]int{}
 	for _, c := range b {
@@ -110,7 +109,6 @@ func compareWarnings(right, ours []string) []Difference {
 	return []Difference{{"warnings", diff(right, ours)}}
 }
 
-// compareObjects compares two objects without the given fields of their metadata.
 func compareObjects(name string, right, ours map[string]any, without []string) []Difference {
 	a, err := withoutMetadata(right, without)
 	if err != nil {
@@ -160,8 +158,6 @@ func shorten(s string, limit int) string {
 	return strings.ToValidUTF8(s[:limit], "") + "…"
 }
 
-// genericMessage returns the message of the first cause, or of the rejection if it has no causes,
-// without particulars.
 func genericMessage(a Answer) string {
 	if len(a.Causes) == 0 {
 		return generalize(a.Message)

@@ -29,8 +29,6 @@ var (
 	firstScenario = flag.Uint64("seed", 1, "TestScenariosOnServer: the first one's seed")
 )
 
-// TestCases runs Celadon's own cases on a real server. The server must return the expected
-// response, and the engine the same result.
 func TestCases(t *testing.T) {
 	all, err := ReadOwn("testdata")
 	if err != nil {
@@ -41,7 +39,6 @@ func TestCases(t *testing.T) {
 	finish(t, report)
 }
 
-// TestAnswers compares the engine with a corpus, without a server.
 func TestAnswers(t *testing.T) {
 	all := readCorpora(t)
 	report := NewReport("answers")
@@ -50,7 +47,6 @@ func TestAnswers(t *testing.T) {
 	finish(t, report)
 }
 
-// TestServer runs a corpus on a real server.
 func TestServer(t *testing.T) {
 	read := readCorpora(t)
 	all := groups(read.Cases)
@@ -63,7 +59,6 @@ func TestServer(t *testing.T) {
 	finish(t, report)
 }
 
-// TestMutants runs mutated objects of a corpus on a real server.
 func TestMutants(t *testing.T) {
 	read := readCorpora(t)
 	all := groups(read.Cases)
@@ -75,8 +70,6 @@ func TestMutants(t *testing.T) {
 	finish(t, report)
 }
 
-// TestScenariosOnServer runs generated CRDs and objects on a real server. -seed and -scenarios select
-// them.
 func TestScenariosOnServer(t *testing.T) {
 	report := NewReport("scenarios")
 	groups := Scenarios(fuzz.NewLibrary(), *firstScenario, *scenarios)
@@ -85,8 +78,6 @@ func TestScenariosOnServer(t *testing.T) {
 	finish(t, report)
 }
 
-// TestKeysOnServer writes objects with unusual keys, both printable and unprintable, and checks
-// that the engine's messages and warnings equal the server's. -seed selects the keys.
 func TestKeysOnServer(t *testing.T) {
 	n := 200
 	if level.Long() {
@@ -101,8 +92,6 @@ func TestKeysOnServer(t *testing.T) {
 	finish(t, report)
 }
 
-// TestScalesOnServer runs generated writes to the scale subresource, with objects that cannot be
-// converted to a Scale, and with invalid Scales. -seed selects them.
 func TestScalesOnServer(t *testing.T) {
 	n := 300
 	if level.Long() {
@@ -117,8 +106,7 @@ func TestScalesOnServer(t *testing.T) {
 	finish(t, report)
 }
 
-// TestUnitCalls replays the calls of the API server's own unit tests. A case is identified by its
-// folder and line.
+// A case is identified by its folder and line.
 func TestUnitCalls(t *testing.T) {
 	report := NewReport("unit-calls")
 	for folder, dir := range corpus.Folders(t) {
@@ -166,7 +154,6 @@ func finish(t *testing.T, report *Report) {
 	}
 }
 
-// corpora holds the cases of all folders, which several tests read.
 var corpora struct {
 	sync.Once
 	all *Corpus

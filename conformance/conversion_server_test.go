@@ -24,7 +24,6 @@ type converted struct {
 	engine *engine.Engine
 }
 
-// serveConverted serves a CRD with h as its conversion webhook.
 func serveConverted(t *testing.T, s *Server, crd *apiextensionsv1.CustomResourceDefinition, h http.Handler) *converted {
 	t.Helper()
 	hook := httptest.NewUnstartedServer(h)
@@ -60,7 +59,6 @@ func convertedCRD(t *testing.T, text string) *apiextensionsv1.CustomResourceDefi
 	return crd
 }
 
-// reviewed is a ConversionReview as a webhook receives it.
 type reviewed struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
@@ -71,14 +69,12 @@ type reviewed struct {
 	} `json:"request"`
 }
 
-// fine returns a successful response to the review with the given objects.
 func (r *reviewed) fine(objects ...any) map[string]any {
 	return map[string]any{"apiVersion": r.APIVersion, "kind": r.Kind, "response": map[string]any{
 		"uid": r.Request.UID, "convertedObjects": objects, "result": map[string]any{"status": "Success"},
 	}}
 }
 
-// answering returns a webhook that decodes the review and calls answer.
 func answering(t *testing.T, answer func(w http.ResponseWriter, req *http.Request, r *reviewed)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		r := &reviewed{}

@@ -35,13 +35,12 @@ spec:
     schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object, properties: {wrong: {type: string}, text: {type: string}, two: {type: string, default: two}}}}}}
 `
 
-// wrongAnswer turns the correct response of a webhook into an incorrect response. obj is the only
-// object of the review. If it returns nil, it has already written the response to w.
+// obj is the correctly converted object. If wrongAnswer returns nil, it has already written the response
+// to w.
 type wrongAnswer func(w http.ResponseWriter, req *http.Request, r *reviewed, obj map[string]any) (answer any)
 
 func meta(obj map[string]any) map[string]any { return obj["metadata"].(map[string]any) }
 
-// object returns a response with a modified object.
 func object(change func(obj map[string]any)) wrongAnswer {
 	return func(_ http.ResponseWriter, _ *http.Request, r *reviewed, obj map[string]any) any {
 		change(obj)
@@ -49,7 +48,6 @@ func object(change func(obj map[string]any)) wrongAnswer {
 	}
 }
 
-// changed returns a response with the correct object and other modifications.
 func changed(change func(answer, response map[string]any)) wrongAnswer {
 	return func(_ http.ResponseWriter, _ *http.Request, r *reviewed, obj map[string]any) any {
 		answer := r.fine(obj)
@@ -58,7 +56,6 @@ func changed(change func(answer, response map[string]any)) wrongAnswer {
 	}
 }
 
-// raw responds with a status code, a content type, and a body.
 func raw(code int, contentType, body string) wrongAnswer {
 	return func(w http.ResponseWriter, _ *http.Request, _ *reviewed, _ map[string]any) any {
 		w.Header().Set("Content-Type", contentType)
@@ -150,8 +147,6 @@ var wrongAnswers = map[string]wrongAnswer{
 	},
 }
 
-// TestWrongConversions compares the server and the engine on wrong webhook responses of every kind,
-// for both new and old objects.
 func TestWrongConversions(t *testing.T) {
 	s := startServer(t)
 	for _, version := range []string{"v1", "v1beta1"} {
@@ -179,7 +174,6 @@ func answerWrongly(w http.ResponseWriter, req *http.Request, r *reviewed) {
 
 var notName = regexp.MustCompile("[^a-z0-9]+")
 
-// tryWrong creates the object in v2, and updates an object in v2 that is stored in v1.
 func (c *converted) tryWrong(t *testing.T, wrong string) {
 	name := notName.ReplaceAllString(strings.ToLower(wrong), "-")
 	made := c.thing("v2", name, wrong)
@@ -214,7 +208,6 @@ func (c *converted) tryWrong(t *testing.T, wrong string) {
 	c.same(t, got, <-c.validate(t, engine.Request{Object: now, OldObject: stored}), name+"-old")
 }
 
-// validated is the engine's result for a write.
 type validated struct {
 	res *engine.Result
 	err error
@@ -255,7 +248,6 @@ var late = regexp.MustCompile(`(\?timeout=30s": )(context deadline exceeded|net/
 
 var anyUID = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
 
-// same compares the results of the server and the engine, and the stored object.
 func (c *converted) same(t *testing.T, got *response, ours validated, name string) {
 	t.Helper()
 	var status struct{ Message string }
@@ -291,8 +283,6 @@ func (c *converted) same(t *testing.T, got *response, ours validated, name strin
 	}
 }
 
-// sameStored compares the object in etcd with the engine's persisted object, without the metadata
-// that only a server knows.
 func (c *converted) sameStored(t *testing.T, res *engine.Result, name string) {
 	t.Helper()
 	kept, err := c.server.store.Get(t.Context(), c.key("default", name))
@@ -308,7 +298,7 @@ func (c *converted) sameStored(t *testing.T, res *engine.Result, name string) {
 	}
 }
 
-// unmanaged returns an object's sorted JSON without the metadata that only a server knows (TestServerMetadata).
+// unmanaged leaves out the metadata that only a server knows (TestServerMetadata).
 func unmanaged(t *testing.T, obj map[string]any) []byte {
 	t.Helper()
 	obj = maps.Clone(obj)

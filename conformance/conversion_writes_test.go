@@ -26,7 +26,6 @@ var convertExamples = []struct {
 	{"pizza", []string{"v1alpha1", "v1beta1"}, convertPizza, pizzaSpec},
 }
 
-// convertCronTab splits the hostPort of v1beta1 into the host and port of v1, or joins them.
 func convertCronTab(spec map[string]any, from, to string) error {
 	if to == "v1" {
 		text, ok := spec["hostPort"].(string)
@@ -64,7 +63,6 @@ func cronTabSpec(rng *rand.Rand, version string) map[string]any {
 	return spec
 }
 
-// convertPizza converts between repeated toppings and toppings with a quantity.
 func convertPizza(spec map[string]any, from, to string) error {
 	toppings, _ := spec["toppings"].([]any)
 	if spec["toppings"] == nil || from == to {
@@ -119,8 +117,6 @@ func pizzaSpec(rng *rand.Rand, version string) map[string]any {
 	return map[string]any{"toppings": toppings}
 }
 
-// TestConvertedWrites makes 500 writes across versions on the real server, and compares the stored
-// objects with the engine's persisted objects.
 func TestConvertedWrites(t *testing.T) {
 	const writes = 250 // per example
 	s := startServer(t)
@@ -173,8 +169,7 @@ func versionIn(apiVersion any) string {
 	return version
 }
 
-// write creates the object, or updates an existing object of the same name. The engine gets the old
-// object as read in oldVersion.
+// The engine gets the old object as read in oldVersion.
 func (c *converted) write(t *testing.T, obj map[string]any, oldVersion string) (accepted bool) {
 	t.Helper()
 	req := call{method: http.MethodPost, version: versionIn(obj["apiVersion"]), namespace: "default"}
@@ -210,7 +205,6 @@ func (c *converted) write(t *testing.T, obj map[string]any, oldVersion string) (
 	return true
 }
 
-// sameRead compares the response to the write, and a read in each version.
 func (c *converted) sameRead(t *testing.T, got *response, obj, old map[string]any) {
 	t.Helper()
 	res := (<-c.validate(t, engine.Request{Object: obj, OldObject: old})).res

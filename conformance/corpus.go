@@ -144,8 +144,7 @@ func (d *document) newCase(id, project string) (*Case, error) {
 }
 
 // dropServerMetadata removes metadata that was recorded from another server and that this server
-// would reject because it conflicts with its own, or would keep (managedFields). The server ignores
-// other such metadata, and so must the engine.
+// would reject because it conflicts with its own, or would keep (managedFields).
 func dropServerMetadata(object map[string]any) {
 	metadata, _ := object["metadata"].(map[string]any)
 	for _, key := range []string{"uid", "resourceVersion", "creationTimestamp", "managedFields"} {
@@ -153,8 +152,7 @@ func dropServerMetadata(object map[string]any) {
 	}
 }
 
-// withVariants returns the case and a copy of it for each other variant of its CRD. If a CRD cannot
-// be read, it returns an error and the remaining cases.
+// If a CRD cannot be read, withVariants returns an error and the remaining cases.
 func (r *reader) withVariants(c *Case, also []string) (out []*Case, err error) {
 	out = []*Case{c}
 	for _, path := range also {
@@ -173,7 +171,6 @@ func (r *reader) withVariants(c *Case, also []string) (out []*Case, err error) {
 	return out, err
 }
 
-// crd returns the CRD in a file, which it reads only once.
 func (r *reader) crd(path string) (*CRD, error) {
 	if crd := r.crds[path]; crd != nil {
 		return crd, nil
@@ -196,7 +193,6 @@ type recordedAnswer struct {
 	Persisted json.RawMessage `json:"persisted"`
 }
 
-// answerKey returns the key of a recorded response: the file and the index of the document in it.
 func answerKey(file string, index int) string { return fmt.Sprintf("%s#%d", file, index) }
 
 func (r *reader) readAnswers() error {
@@ -235,7 +231,6 @@ func (a *recordedAnswer) answer() (*Answer, error) {
 	return out, err
 }
 
-// eachLine calls do with each non-empty line of a file of JSON lines.
 func eachLine(file string, do func([]byte) error) error {
 	data, err := os.ReadFile(file)
 	if err != nil {

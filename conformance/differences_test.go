@@ -46,7 +46,6 @@ spec:
               x-kubernetes-validations: [{rule: self != 'bad', message: is bad}]
 `
 
-// thing returns an object whose spec contains only invalid values.
 func thing(t *testing.T, metadata string) map[string]any {
 	t.Helper()
 	object, err := decodeYAML([]byte(`
@@ -90,8 +89,7 @@ func validate(t *testing.T, e *engine.Engine, request engine.Request) *engine.Re
 	return result
 }
 
-// TestOrderOfCauses checks that the engine sorts causes by field. The server returns them in the
-// order of a Go map.
+// The server returns causes in the order of a Go map.
 func TestOrderOfCauses(t *testing.T) {
 	e := differencesEngine(t, engine.Config{})
 	for range runs {
@@ -105,8 +103,7 @@ func TestOrderOfCauses(t *testing.T) {
 	}
 }
 
-// TestSortedKeys checks that evaluation visits maps in order of their keys, so that it always
-// exceeds the budget at the same rule.
+// Evaluation visits maps in order of their keys, so that it always exceeds the budget at the same rule.
 func TestSortedKeys(t *testing.T) {
 	e := differencesEngine(t, engine.Config{Limits: cost.Limits{PerObject: 5}})
 	var first []engine.Cause
@@ -132,8 +129,8 @@ func messages(causes []engine.Cause) []string {
 	return out
 }
 
-// TestSelfTypeWithoutClock checks that the engine's errors do not contain a timestamp. The server
-// includes the nanosecond of the compilation in the name of self's type, which it shows in errors.
+// The server includes the nanosecond of the compilation in the name of self's type, which it shows in
+// errors.
 func TestSelfTypeWithoutClock(t *testing.T) {
 	texts := map[string]bool{}
 	for range runs {
@@ -156,8 +153,7 @@ func TestSelfTypeWithoutClock(t *testing.T) {
 	}
 }
 
-// TestSortedComparison checks that a comparison of two objects, one of which does not match the
-// schema, fails at the first mismatch. The server picks a mismatch at random.
+// If one of two compared objects does not match the schema, the server picks a mismatch at random.
 func TestSortedComparison(t *testing.T) {
 	text := apiextensionsv1.JSONSchemaProps{Type: "string"}
 	call := UnitCall{Schema: apiextensionsv1.JSONSchemaProps{
@@ -180,9 +176,8 @@ func TestSortedComparison(t *testing.T) {
 	}
 }
 
-// TestRulesUnderMetadata checks rules below metadata, which no CRD may have. The server's validator
-// declares name and generateName there but provides no values, so has(self.name) is false. The
-// engine provides the values.
+// No CRD may have rules below metadata. The server's validator declares name and generateName there, but
+// provides no values, so has(self.name) is false. The engine provides the values.
 func TestRulesUnderMetadata(t *testing.T) {
 	rule := apiextensionsv1.ValidationRules{{Rule: "has(self.name)"}}
 	call := UnitCall{IsResourceRoot: true, Schema: apiextensionsv1.JSONSchemaProps{
@@ -207,8 +202,7 @@ func TestRulesUnderMetadata(t *testing.T) {
 	}
 }
 
-// TestKeysThatPanic checks that the engine reports rules over which the server panics as rules that
-// do not compile.
+// The server panics over these rules.
 func TestKeysThatPanic(t *testing.T) {
 	for _, rule := range []string{"{b'a': 1}.size() > 0", "[?dyn(self.a)].size() == 0", "{?'a': dyn(self.a)}.size() == 0"} {
 		call := UnitCall{Schema: apiextensionsv1.JSONSchemaProps{
@@ -259,8 +253,7 @@ func TestUnboundedCalls(t *testing.T) {
 	}
 }
 
-// TestUnboundedRules checks that the engine returns an internal error for rules whose compilation
-// takes the server seconds or hundreds of megabytes.
+// The compilation of these rules takes the server seconds or hundreds of megabytes.
 func TestUnboundedRules(t *testing.T) {
 	for _, rule := range []string{
 		strings.Repeat("self == 'a' || ", 1700) + "true",
@@ -286,8 +279,6 @@ func TestUnboundedRules(t *testing.T) {
 	}
 }
 
-// TestManyErrors checks that the engine returns at most 10,000 errors, while the server returns one
-// for each invalid item.
 func TestManyErrors(t *testing.T) {
 	call := UnitCall{Schema: apiextensionsv1.JSONSchemaProps{Type: "array", Items: &apiextensionsv1.JSONSchemaPropsOrArray{Schema: &apiextensionsv1.JSONSchemaProps{
 		Type: "string", XValidations: apiextensionsv1.ValidationRules{{Rule: "self == 'a'"}},
@@ -312,8 +303,6 @@ func TestManyErrors(t *testing.T) {
 	}
 }
 
-// TestServerMetadata checks that the engine's persisted object contains no metadata that only a
-// server knows, and that a generated name ends in zeros.
 func TestServerMetadata(t *testing.T) {
 	result := validate(t, differencesEngine(t, engine.Config{}), engine.Request{Object: goodThing(t, "{generateName: a-}")})
 	metadata := metadataOf(result.Object)
@@ -340,8 +329,8 @@ func TestServerMetadata(t *testing.T) {
 	}
 }
 
-// TestApplyNotPut checks that the engine treats an update like the one that apply would make: it
-// neither requires fields that apply fills in, nor reports conflicts.
+// The engine treats an update like the one that apply would make: it neither requires fields that apply
+// fills in, nor reports conflicts.
 func TestApplyNotPut(t *testing.T) {
 	s := startServer(t)
 	crd, err := parseCRD([]byte(differencesCRD))

@@ -35,7 +35,6 @@ spec:
           spec: {type: object, properties: {s: {type: string}, n: {type: integer, maximum: 3}, m: {type: object, additionalProperties: {type: string}}}}
 `
 
-// TestDuplicateKeysOnServer compares the responses of an API server to YAML with duplicate keys.
 func TestDuplicateKeysOnServer(t *testing.T) {
 	s, err := Start()
 	if err != nil {
@@ -94,7 +93,6 @@ func TestDuplicateKeysOnServer(t *testing.T) {
 	}
 }
 
-// postYAML creates an object from YAML.
 func (r *Resource) postYAML(t *testing.T, validation string, body []byte) *response {
 	t.Helper()
 	path := r.path(call{version: "v1", namespace: "default"}) + "?fieldValidation=" + validation

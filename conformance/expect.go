@@ -32,9 +32,7 @@ func loosen(text string) string {
 // nextError matches the boundary between two errors in a joined message.
 var nextError = regexp.MustCompile(`, ([\w.\[\]<>"/-]+): (Invalid|Required|Unsupported|Duplicate|Forbidden|Too )`)
 
-// containsText reports whether a rejection contains the text that the maintainers expect,
-// regardless of the Kubernetes version it was written for and of the order of errors in the
-// message.
+// containsText ignores differences between Kubernetes versions, and the order of errors in the message.
 func containsText(message, text string, ignoreCase bool) bool {
 	if ignoreCase {
 		message, text = strings.ToLower(message), strings.ToLower(text)
@@ -58,7 +56,6 @@ func containsText(message, text string, ignoreCase bool) bool {
 // was cut from the middle of a message. In the message, another error may follow there.
 var tornEnds = regexp.MustCompile(`(?:,|\])?(?: <nil>:?)?$`)
 
-// splitErrors splits the message of several errors into a string per error.
 func splitErrors(text string) []string {
 	if _, after, found := strings.Cut(text, " is invalid: "); found {
 		text = after
@@ -68,9 +65,8 @@ func splitErrors(text string) []string {
 	return strings.Split(text, "\x00")
 }
 
-// demanded compares the engine's result with the expectations of a case's maintainers. right is the
-// server's response, or nil if it is unknown. The server is right by definition, so an expected
-// text or object that its response does not match is ignored.
+// right is the server's response, or nil if it is unknown. The server is right by definition, so an
+// expected text or object that its response does not match is ignored.
 func demanded(c *Case, right *Answer, ours Answer) []Difference {
 	if c.Expect != "" && ours.Allowed != (c.Expect == "valid") {
 		return []Difference{{"maintainers expect " + c.Expect + ": " + genericMessage(ours), ours.Message}}
@@ -94,7 +90,6 @@ func demanded(c *Case, right *Answer, ours Answer) []Difference {
 	return append(out, compareObjects(name, c.ExpectObject, ours.Object, chosenByRun)...)
 }
 
-// compareWithRecorded compares the engine's result with the recorded response and the maintainers' expectations.
 func compareWithRecorded(c *Case, ours Answer) []Difference {
 	if c.Recorded == nil {
 		return demanded(c, nil, ours)

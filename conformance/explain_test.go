@@ -28,8 +28,7 @@ import (
 
 var updateExplain = flag.Bool("update-explain", false, "record what kubectl explains")
 
-// TestExplainAsRecorded compares the expected output in the tests of x/publish with kubectl explain on the
-// real server. CELADON_KUBECTL names the kubectl binary; make -C conformance explain builds and runs it.
+// CELADON_KUBECTL names the kubectl binary; make -C conformance explain builds and runs it.
 func TestExplainAsRecorded(t *testing.T) {
 	kubectl := os.Getenv("CELADON_KUBECTL")
 	if kubectl == "" {
@@ -74,8 +73,6 @@ func TestExplainAsRecorded(t *testing.T) {
 	}
 }
 
-// TestExplainCorpus compares x/publish with kubectl explain for CRDs of the corpus on the real
-// server: for the root, alone and with all fields below it, for spec, and for a leaf.
 func TestExplainCorpus(t *testing.T) {
 	kubectl := os.Getenv("CELADON_KUBECTL")
 	if kubectl == "" {
@@ -138,8 +135,7 @@ func (s *Server) holdExplain(t *testing.T, kubectl string, f *crdFile, report *R
 	}
 }
 
-// awaitPublished waits until discovery and OpenAPI include a CRD that is already served. Separate
-// controllers of the server update them.
+// Separate controllers of the server update discovery and OpenAPI.
 func (s *Server) awaitPublished(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition) error {
 	return wait.PollUntilContextTimeout(ctx, pollEvery, pollUntil, true, func(ctx context.Context) (bool, error) {
 		for _, v := range crd.Spec.Versions {
@@ -168,8 +164,7 @@ func explainOurs(crd *apiextensionsv1.CustomResourceDefinition, name, apiVersion
 	return at.Explain(publish.Layout{Plain: true, Recursive: recursive})
 }
 
-// leafOf returns the path from the root to a leaf. At each level it follows the last name that is
-// valid in the command line of kubectl explain.
+// At each level, leafOf follows the last name that is valid in the command line of kubectl explain.
 func leafOf(s *apiextensionsv1.JSONSchemaProps) string {
 	path := ""
 	for s != nil {
@@ -195,8 +190,7 @@ func leafOf(s *apiextensionsv1.JSONSchemaProps) string {
 	return path
 }
 
-// explainedCRD returns the CRD of an archive, whose comment is the path of the CRD from the root of
-// the repository.
+// The comment of an archive is the path of the CRD from the root of the repository.
 func explainedCRD(t *testing.T, archive *txtar.Archive) *apiextensionsv1.CustomResourceDefinition {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join("..", strings.TrimSpace(string(archive.Comment))))
@@ -222,8 +216,8 @@ func explainWith(t *testing.T, kubectl, host string, args []string) []byte {
 	return out
 }
 
-// front starts a proxy to the server and returns its address. It requires no credentials, and
-// serves the list of groups as an aggregator does, with only the given group.
+// The proxy requires no credentials, and serves the list of groups as an aggregator does, with only the
+// given group.
 func (s *Server) front(t *testing.T, group string) string {
 	t.Helper()
 	mux := http.NewServeMux()

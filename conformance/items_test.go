@@ -28,8 +28,8 @@ spec:
           note: {type: string}
 `
 
-// TestRootItems checks that the server stores an object with a list called items at its root, but
-// returns an error for the create and for each read of the object alone.
+// The server stores an object with a list called items at its root, but returns an error for the create
+// and for each read of the object alone.
 func TestRootItems(t *testing.T) {
 	crd, err := parseCRD([]byte(rootItemsCRD))
 	if err != nil {

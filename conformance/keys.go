@@ -8,8 +8,7 @@ import (
 	"strings"
 )
 
-// keysCRD has every kind of node in which an object can have an unexpected key, and rules that show
-// keys.
+// keysCRD has nodes in which an object can have an unexpected key, and rules that show keys.
 const keysCRD = `
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
@@ -58,8 +57,6 @@ spec:
           status: {type: object, properties: {s: {type: string}}}
 `
 
-// keyParts lists the parts of random keys: printable and unprintable characters, single-byte and
-// multi-byte.
 var keyParts = []string{
 	"a", "b.c", "d e", "0", "-", "_", "/", ".", "~", "%", "%s", "%q", "[0]", "[", "]", "'", `"`, `\`, `\n`, "`", "<", "&", "$", "{", "}", ":", ",", "*",
 	"\t", "\n", "\r", "\x00", "\x01", "\x1b[31m", "\x7f", "\u0080", "\u0085", "\u009b", "\u00a0", "\u00ad", "\u0301", "\u200b", "\u200d", "\u2028", "\u2029", "\u202e", "\ufeff", "\ufffd",
@@ -97,7 +94,6 @@ func Keys(seed uint64, n int) (*Group, error) {
 	return g, nil
 }
 
-// keyWriter generates random objects.
 type keyWriter struct{ *rand.Rand }
 
 func (k keyWriter) key() string {
@@ -123,7 +119,6 @@ func (k keyWriter) object() map[string]any {
 	return decoded(object)
 }
 
-// change inserts a random key at a random path.
 func (k keyWriter) change(object map[string]any) {
 	spec := object["spec"].(map[string]any)
 	key := k.key()
@@ -166,8 +161,7 @@ func (k keyWriter) change(object map[string]any) {
 	}
 }
 
-// twice returns a body that contains a random key twice, in the root or in spec. It removes the
-// namespace from object.
+// twice returns a body that contains a random key twice. It removes the namespace from object.
 func (k keyWriter) twice(object map[string]any) ([]byte, error) {
 	delete(object["metadata"].(map[string]any), "namespace") // the namespace is in the URL
 	body, err := json.Marshal(object)

@@ -30,8 +30,8 @@ spec:
         properties: {status: {type: object, required: [count], properties: {count: {type: integer}}}}
 `
 
-// TestManagedTimes checks that the server leaves managedFields unchanged if a manager writes the
-// same fields twice within a second. The engine assumes that they change.
+// The server leaves managedFields unchanged if a manager writes the same fields twice within a second.
+// The engine assumes that they change.
 func TestManagedTimes(t *testing.T) {
 	s := startServer(t)
 	crd, err := parseCRD([]byte(managedCRD))

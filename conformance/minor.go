@@ -12,7 +12,6 @@ import (
 	"github.com/celadon-cel/celadon/conformance/minors/server"
 )
 
-// stopTimeout limits the wait for a program to stop its server.
 const stopTimeout = time.Minute
 
 // StartMinor starts the server of an older minor version, such as "1.31". Its program is in the folder
@@ -44,8 +43,6 @@ func StartMinor(programs, kubeVersion string) (*Server, error) {
 	return s, s.connect(&endpoint)
 }
 
-// stopProgram closes the program's stdin and waits until it ends. It kills the program after
-// stopTimeout.
 func stopProgram(cmd *exec.Cmd, in io.Closer) {
 	in.Close()
 	kill := time.AfterFunc(stopTimeout, func() { _ = cmd.Process.Kill() })

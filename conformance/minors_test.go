@@ -18,13 +18,9 @@ const (
 	// versions. make -C conformance servers builds them.
 	serversVariable = "CELADON_SERVERS"
 
-	// minorScenarios is the number of generated CRDs that are tried on each server.
 	minorScenarios = 160
 )
 
-// TestMinors compares Celadon with the servers of older minor versions: the answers to creates and
-// updates of CRDs, to Celadon's own cases, to the suites of examples/recipes, and to writes of objects of
-// generated CRDs, with and without rules. -seed selects the generated CRDs.
 func TestMinors(t *testing.T) {
 	folder := os.Getenv(serversVariable)
 	if folder == "" {
@@ -78,8 +74,6 @@ func tryMinor(t *testing.T, folder, kubeVersion string) {
 	finish(t, report)
 }
 
-// crdsOf returns cases that create and update the CRDs of groups and of Celadon's own cases, and
-// corrupted copies of them.
 func crdsOf(t *testing.T, groups []*Group, own []*Own) (cases []*vetCase) {
 	t.Helper()
 	var all []*CRD

@@ -11,17 +11,13 @@ import (
 	"github.com/celadon-cel/celadon/x/ruletest/mutation"
 )
 
-// mutated lists the projects whose rules are mutated.
 var mutated = []string{"karpenter", "karpenter-provider-aws", "nginx-gateway-fabric", "postgres-operator"}
 
-// killed is a mutant and the case that kills it.
 type killed struct {
 	mutant *mutation.Mutant
 	by     *Case
 }
 
-// TestKilledOnServer installs mutated rules on a real server and runs the cases that kill them. The
-// server's verdict and causes must equal the engine's.
 func TestKilledOnServer(t *testing.T) {
 	n, step := 10, 25 // one in 25 CRDs
 	if level.Long() {
@@ -68,7 +64,6 @@ func TestKilledOnServer(t *testing.T) {
 	}
 }
 
-// killedOf returns the killed mutants of a CRD's rules.
 func killedOf(t *testing.T, g *Group) (all []killed) {
 	t.Helper()
 	e, err := engine.Compile(g.CRD.Definition, engine.Config{})

@@ -10,9 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// Mutants returns n mutants of each case, each with one to three changes to the object. Cases with
-// a raw body have no mutants. Every other mutant is an update of the original object. Only a server
-// can determine the expected result.
+// Mutants returns n mutants of each case, with random changes to the object. Cases with a raw body
+// have no mutants. Only a server can determine the expected result.
 func Mutants(all []*Group, n int) []*Group {
 	var out []*Group
 	for _, g := range all {
@@ -47,7 +46,7 @@ func (m mutator) mutant(c *Case, k int) *Case {
 	return &out
 }
 
-// object returns a changed copy of an object with the same apiVersion, kind, and name.
+// object returns a changed copy with the same apiVersion, kind, and name.
 func (m mutator) object(object map[string]any) map[string]any {
 	out := runtime.DeepCopyJSON(object)
 	for range 1 + m.IntN(3) {
@@ -70,7 +69,6 @@ func (m mutator) object(object map[string]any) map[string]any {
 	return out
 }
 
-// change descends to a random node and makes a change there.
 func (m mutator) change(node map[string]any) {
 	keys := slices.Sorted(maps.Keys(node))
 	if len(keys) == 0 || m.IntN(12) == 0 {
@@ -148,7 +146,6 @@ func (m mutator) text(v string) string {
 	return "/" + v
 }
 
-// any returns a value that matches few schemas.
 func (m mutator) any() any {
 	return pick[any](m, nil, "", "x", int64(0), int64(-1), int64(1)<<40, 1.5, true,
 		[]any{}, map[string]any{}, []any{nil}, []any{"a", "a"}, map[string]any{"x": int64(1)}, map[string]any{"x": nil})

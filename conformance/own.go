@@ -124,7 +124,6 @@ func decodeYAML(data []byte) (map[string]any, error) {
 	return engine.Decode(json)
 }
 
-// namespace returns the namespace of the case's object, or "default" if it has none.
 func (o *Own) namespace() string {
 	if namespace, ok := metadataOf(o.Object)["namespace"].(string); ok {
 		return namespace
@@ -159,7 +158,6 @@ func want(a Answer) (text string, object []byte, err error) {
 
 func oneLine(s string) string { return strings.ReplaceAll(s, "\n", `\n`) }
 
-// differs compares the want sections of the file with a result.
 func (o *Own) differs(who string, a Answer) []Difference {
 	text, object, err := want(a)
 	if err != nil {
@@ -175,7 +173,7 @@ func (o *Own) differs(who string, a Answer) []Difference {
 	return out
 }
 
-// update writes a result to the file's want sections and returns the new content of the file.
+// update replaces the want sections in o.archive, and returns the new content of the file.
 func (o *Own) update(a Answer) ([]byte, error) {
 	text, object, err := want(a)
 	if err != nil {

@@ -17,8 +17,7 @@ import (
 // case's time is spent waiting for a new CRD to be served.
 const ownAtOnce = 16
 
-// tryOwn runs Celadon's own cases. If update is set, it first updates the files with the server's
-// responses.
+// If update is set, tryOwn writes the server's responses to the files.
 func (s *Server) tryOwn(ctx context.Context, all []*Own, report *Report, update bool) {
 	seen := map[string]string{}
 	for _, o := range all {
@@ -68,8 +67,8 @@ func (s *Server) tryOne(ctx context.Context, o *Own, update bool) ([]Difference,
 	return append(out, compare(t.answer, ours, everything)...), nil
 }
 
-// serveOwn serves the CRD of a case. It stores a v1beta1 CRD in etcd, and returns how the server's
-// v1 form differs from Celadon's. It also stores CRDs that an older server rejects.
+// serveOwn writes CRDs to etcd that the server does not accept: v1beta1 CRDs, and CRDs that only newer
+// servers accept.
 func (s *Server) serveOwn(ctx context.Context, o *Own) (*Resource, []Difference, error) {
 	var head metav1.TypeMeta
 	data, err := yaml.YAMLToJSON(o.section("crd.yaml"))

@@ -9,7 +9,6 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis/prove"
 )
 
-// TestProofs checks that nothing is proved impossible that a case of a corpus demonstrates.
 func TestProofs(t *testing.T) {
 	report := NewReport("proofs")
 	for _, g := range groups(readCorpora(t).Cases) {
@@ -38,9 +37,8 @@ func TestProofs(t *testing.T) {
 	finish(t, report)
 }
 
-// shown returns the rule that is the only cause of a case's rejection, and whether the rule failed
-// to evaluate. It returns nil if there is another cause, or if the CRD might not accept the old
-// object.
+// shown returns the rule that is the only cause of a case's rejection. It returns nil if there is another
+// cause, or if the CRD might not accept the old object.
 func shown(t *testing.T, e *engine.Engine, c *Case) (only *engine.RuleRef, failed bool) {
 	t.Helper()
 	if c.Ratcheting {

@@ -9,8 +9,6 @@ import (
 	"github.com/celadon-cel/celadon/engine/vet"
 )
 
-// TestRecipes runs the suites in examples/recipes on a real server. The server must accept each CRD. For each case, the
-// suite's expectation, the engine, and the server must agree.
 func TestRecipes(t *testing.T) {
 	report := NewReport("recipes")
 	startServer(t).sweepRecipes(t, readRecipes(t), report)
@@ -21,7 +19,6 @@ func TestRecipes(t *testing.T) {
 // first one, and an object without an owner, which is older than its rule.
 var notFirst = []string{"new-requirement", "status-transitions"}
 
-// A recipe is a CRD in examples/recipes and the text of its suite.
 type recipe struct {
 	name  string
 	crd   *CRD
@@ -49,7 +46,6 @@ func readRecipes(t *testing.T) (all []*recipe) {
 	return all
 }
 
-// sweepRecipes creates the CRDs, whose verdict must be that of engine/vet, and runs the suites of the accepted CRDs.
 func (s *Server) sweepRecipes(t *testing.T, all []*recipe, report *Report) {
 	t.Helper()
 	var crds []*vetCase

@@ -42,7 +42,7 @@ func (r *Report) Add(id string, differences ...Difference) {
 	r.failures[id] = &failure{id, differences}
 }
 
-// Error records that a case could not be run, which counts as a failure.
+// Error records that a case could not be run.
 func (r *Report) Error(id string, err error) {
 	r.Add(id, Difference{"not tried: " + generalize(err.Error()), shorten(err.Error(), 400)})
 }
@@ -65,12 +65,11 @@ func (r *Report) Noted(event string) int {
 	return r.notes[event]
 }
 
-// shownFailures is the number of failures per reason that are printed with their differences. The
-// others are only listed by name.
+// shownFailures limits the failures per reason that are printed with their differences.
 const shownFailures = 5
 
-// Close prints the failures, grouped by reason, and the closing line. It returns an error if a case
-// failed that is not a known failure, or if a known failure passed.
+// Close prints the unexpected failures, grouped by reason, and the closing line. It returns an error if
+// a case failed that is not a known failure, or if a known failure passed.
 func (r *Report) Close(w io.Writer, known Known) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -94,7 +93,6 @@ func (r *Report) Close(w io.Writer, known Known) error {
 	return nil
 }
 
-// fixed returns the listed cases that passed, sorted.
 func (r *Report) fixed(listed map[string]string) []string {
 	var out []string
 	for _, id := range slices.Sorted(maps.Keys(listed)) {
@@ -105,7 +103,6 @@ func (r *Report) fixed(listed map[string]string) []string {
 	return out
 }
 
-// printFailures prints the failures that are not listed and returns their number.
 func (r *Report) printFailures(w io.Writer, listed map[string]string) int {
 	byReason := map[string][]*failure{}
 	unknown := 0

@@ -76,12 +76,10 @@ func (r *Resource) Remove(ctx context.Context) error {
 	return r.poll(ctx, func(a *response) bool { return a.code == http.StatusNotFound })
 }
 
-// waitUntilServed waits until each served version can be listed.
 func (r *Resource) waitUntilServed(ctx context.Context) error {
 	return r.poll(ctx, func(a *response) bool { return a.code == http.StatusOK })
 }
 
-// poll lists each served version repeatedly until ok accepts the response.
 func (r *Resource) poll(ctx context.Context, ok func(*response) bool) error {
 	for _, v := range r.crd.Spec.Versions {
 		if !v.Served {
@@ -164,8 +162,8 @@ func (r *Resource) do(ctx context.Context, c call) (*response, error) {
 // root. See TestRootItems.
 const rootItems = "*unstructured.Unstructured is not a list: no Items field in this object"
 
-// listed replaces the error rootItems by a successful response with the object, which it takes from
-// a list of all objects. If it does not find the object, it returns the error.
+// listed replaces the error rootItems by a response with the object, from a list of all objects. If it
+// does not find the object, it returns broken.
 func (r *Resource) listed(ctx context.Context, c call, broken *response) (*response, error) {
 	all, err := r.server.do(ctx, http.MethodGet, r.path(call{version: c.version, namespace: c.namespace}), nil)
 	if err != nil || all.code != http.StatusOK {
@@ -200,8 +198,7 @@ func (r *Resource) listed(ctx context.Context, c call, broken *response) (*respo
 	return broken, nil
 }
 
-// do makes a request; path is the part of the URL after the server's address. While a CRD's status
-// changes, the server rejects requests without handling them, so do repeats them.
+// While a CRD's status changes, the server rejects requests without handling them, so do repeats them.
 func (s *Server) do(ctx context.Context, method, path string, body []byte) (*response, error) {
 	var answer *response
 	err := wait.PollUntilContextTimeout(ctx, pollEvery, pollUntil, true, func(ctx context.Context) (done bool, err error) {

@@ -20,14 +20,11 @@ type trial struct {
 	seeded bool
 }
 
-// maxAttempts is the maximum number of attempts for a request.
 const maxAttempts = 3
 
-// errOldRejected is returned if the server cannot store the old object at all.
 var errOldRejected = errors.New("the server does not store the old object")
 
-// try writes a case's old object, if any, and then its object to the server. Each case has its own
-// namespace; cases with cluster-scoped objects of the same name are serialized.
+// Each case has its own namespace; cases with cluster-scoped objects of the same name are serialized.
 func (r *Resource) try(ctx context.Context, c *Case, namespace string) (*trial, error) {
 	if !r.namespaced() {
 		namespace = ""
@@ -78,7 +75,6 @@ func (r *Resource) tryUpdate(ctx context.Context, c *Case, namespace, name strin
 	})
 }
 
-// send makes the request under test.
 func (r *Resource) send(ctx context.Context, c *Case, t *trial, request call) (*trial, error) {
 	if c.Namespace != "" {
 		request.namespace = c.Namespace
@@ -109,8 +105,8 @@ func (r *Resource) sendWithRetry(ctx context.Context, request call) (response *r
 	return response, err
 }
 
-// store stores the old object and returns it as read from the server. If the current schema rejects
-// it, or the case requests ratcheting, store writes it to etcd directly and seeded is true.
+// If the server rejects the old object, or the case requests ratcheting, store writes it to etcd
+// directly, and seeded is true.
 func (r *Resource) store(ctx context.Context, c *Case, namespace, name string) (old map[string]any, seeded bool, err error) {
 	object := inNamespace(c.OldObject, namespace)
 	if !c.Ratcheting {
@@ -135,9 +131,7 @@ func (r *Resource) store(ctx context.Context, c *Case, namespace, name string) (
 // same manager changes its entry would depend on the clock.
 const earlier = "earlier"
 
-// storeByRequest creates the old object as a user would: if the version has a status subresource,
-// it sets the object's status in a second request. It reports whether the server accepted the
-// requests.
+// If the version has a status subresource, storeByRequest sets the status in a second request.
 func (r *Resource) storeByRequest(ctx context.Context, c *Case, object map[string]any, namespace, name string) (bool, error) {
 	body, err := json.Marshal(object)
 	if err != nil {
@@ -182,8 +176,8 @@ func (r *Resource) get(ctx context.Context, version, namespace, name string) (ma
 	return object, nil
 }
 
-// inNamespace returns a copy of an object with the given namespace, or with its own if namespace is
-// "". The copy shares everything below metadata's top level with the original.
+// inNamespace keeps the object's namespace if namespace is "". The copy shares all values except
+// metadata with the original.
 func inNamespace(object map[string]any, namespace string) map[string]any {
 	out := maps.Clone(object)
 	metadata := maps.Clone(metadataOf(object))
@@ -197,7 +191,6 @@ func inNamespace(object map[string]any, namespace string) map[string]any {
 	return out
 }
 
-// withoutVersion returns a copy of an object without metadata.resourceVersion.
 func withoutVersion(object map[string]any) map[string]any {
 	out := inNamespace(object, "")
 	delete(metadataOf(out), "resourceVersion")
@@ -220,8 +213,7 @@ func nameOf(object map[string]any) string {
 	return name
 }
 
-// decide returns the engine's result for a request. It turns a panic into an error, so that only
-// this case fails.
+// decide turns a panic into an error, so that only this case fails.
 func decide(ctx context.Context, e *engine.Engine, request engine.Request) (a Answer, err error) {
 	defer func() {
 		if p := recover(); p != nil {

@@ -83,12 +83,10 @@ func Scales(seed uint64, n int) (*Group, error) {
 	return g, nil
 }
 
-// scaleWriter generates objects and Scales for them.
 type scaleWriter struct{ *rand.Rand }
 
 func pickOf[T any](w scaleWriter, of ...T) T { return of[w.IntN(len(of))] }
 
-// number returns a random value, often one that the schema rejects.
 func (w scaleWriter) number() any {
 	return pickOf[any](w, 0, 1, 2, 5, 13, 30, 45, 50, 51, -1, 2147483647, 2147483648, -2147483648, -2147483649, 1.5, 2.0, "3", nil, true, map[string]any{})
 }

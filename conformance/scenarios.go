@@ -61,7 +61,6 @@ func WithoutRules(groups []*Group) {
 	}
 }
 
-// breakRule may break a rule of s or of a schema below it, and reports whether it did.
 func breakRule(s *apiextensionsv1.JSONSchemaProps, rng *rand.Rand) bool {
 	if n := len(s.XValidations); n > 0 && rng.IntN(3) > 0 {
 		rule := &s.XValidations[rng.IntN(n)]

@@ -34,9 +34,6 @@ import (
 
 var sequences = flag.Int("sequences", 300, "how many sequences of writes are tried on the fake client and the server")
 
-// TestSequences makes generated writes to the fake client and to a real server, and compares the
-// answers, the warnings, and the persisted objects, including managedFields. -seed and -sequences
-// select the writes.
 func TestSequences(t *testing.T) {
 	const file = "testdata/sequences.yaml"
 	data, err := os.ReadFile(file)
@@ -72,7 +69,6 @@ func TestSequences(t *testing.T) {
 	t.Logf("%d sequences, %d writes, %d differ", *sequences, writes, failed)
 }
 
-// side is a client, with the warnings that it received.
 type side struct {
 	client dynamic.Interface
 
@@ -119,8 +115,6 @@ func newFakeSide(t *testing.T, file string, crds []*apiextensionsv1.CustomResour
 	return s
 }
 
-// answer is the result of a write on one side, and the object after it, in a form that can be
-// compared.
 type answer struct {
 	Status    *metav1.Status
 	Object    map[string]any
@@ -129,7 +123,6 @@ type answer struct {
 	Read      []string // warnings of the reads before and after
 }
 
-// sequence is a series of writes to an object, on both sides.
 type sequence struct {
 	seed    uint64
 	crd     *apiextensionsv1.CustomResourceDefinition
@@ -138,10 +131,9 @@ type sequence struct {
 	history []string
 }
 
-// maxWrites is the maximum number of writes in a sequence.
 const maxWrites = 10
 
-// run makes the writes and returns the first difference between the sides, or "".
+// run returns the first difference between the sides, or "".
 func (q *sequence) run(ctx context.Context) string {
 	var versions [2]versions
 	choose := rand.New(rand.NewPCG(q.seed, 0))
@@ -173,7 +165,6 @@ func (q *sequence) resource(s *side) dynamic.ResourceInterface {
 
 func (q *sequence) name() string { return fmt.Sprintf("o-%d", q.seed) }
 
-// ask makes a write on one side.
 func (q *sequence) ask(ctx context.Context, s *side, w *write, v *versions) (a answer) {
 	live, err := q.resource(s).Get(ctx, q.name(), metav1.GetOptions{})
 	a.Read, s.warnings = s.warnings, nil
@@ -254,7 +245,6 @@ func (v *versions) text(text string) string {
 	return revs.ReplaceAllString(times.ReplaceAllString(uids.ReplaceAllString(text, "UID"), "TIME"), "${1}VERSION")
 }
 
-// comparable returns an object in which all times and UIDs are replaced by placeholders.
 func (v *versions) comparable(u *unstructured.Unstructured) map[string]any {
 	data, err := json.Marshal(u.Object)
 	if err != nil {
@@ -272,7 +262,7 @@ func (v *versions) comparable(u *unstructured.Unstructured) map[string]any {
 	return obj
 }
 
-// sortManaged sorts managedFields by an order that does not depend on times.
+// The order does not depend on times.
 func sortManaged(v any) {
 	entries, _ := v.([]any)
 	slices.SortFunc(entries, func(a, b any) int {
@@ -284,5 +274,4 @@ func sortManaged(v any) {
 	})
 }
 
-// patchTypes lists the patch types that custom resources support.
 var patchTypes = []types.PatchType{types.JSONPatchType, types.MergePatchType, types.ApplyYAMLPatchType}

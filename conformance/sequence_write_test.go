@@ -12,25 +12,21 @@ import (
 	"k8s.io/client-go/dynamic"
 )
 
-// write is a request to a side. do gets the current object of the side as live, which is empty if
-// it does not exist.
+// do gets the current object of the side as live, which is empty if it does not exist.
 type write struct {
 	text string
 	do   func(ctx context.Context, r dynamic.ResourceInterface, live *unstructured.Unstructured) (*unstructured.Unstructured, error)
 }
 
-// maker generates writes.
 type maker struct {
 	*rand.Rand
 	q *sequence
 }
 
-// one reports true with probability 1/n.
 func (m *maker) one(n int) bool { return m.IntN(n) == 0 }
 
 func oneOf[T any](m *maker, of ...T) T { return of[m.IntN(len(of))] }
 
-// next generates a write from a seed.
 func (q *sequence) next(_ context.Context, seed uint64) (*write, error) {
 	m := &maker{rand.New(rand.NewPCG(seed, 1)), q}
 	sub := []string{}
@@ -54,7 +50,7 @@ func (q *sequence) next(_ context.Context, seed uint64) (*write, error) {
 	return list(), nil
 }
 
-// list returns a list request, which is compared by its warnings.
+// A list is compared by its warnings.
 func list() *write {
 	return &write{"list", func(ctx context.Context, r dynamic.ResourceInterface, _ *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 		_, err := r.List(ctx, metav1.ListOptions{Limit: 1})
@@ -85,8 +81,6 @@ func (m *maker) create() (*write, error) {
 	}}, err
 }
 
-// update returns an update of the current object, sometimes with an outdated or missing
-// resourceVersion.
 func (m *maker) update(sub []string) (*write, error) {
 	o := metav1.UpdateOptions{FieldManager: m.manager(), FieldValidation: m.validation(), DryRun: m.dryRun()}
 	fresh := m.object()
@@ -125,7 +119,6 @@ func (m *maker) update(sub []string) (*write, error) {
 	return &write{fmt.Sprintf("update %v %s version %d %+v", sub, body, version, o), do}, nil
 }
 
-// merge merges fields into an object. It removes fields that are null.
 func merge(into, fields map[string]any) {
 	for name, v := range fields {
 		below, isMap := v.(map[string]any)
@@ -203,7 +196,6 @@ func (m *maker) delete() *write {
 	}}
 }
 
-// object returns a whole object that usually matches the schema.
 func (m *maker) object() *unstructured.Unstructured {
 	u := &unstructured.Unstructured{Object: m.fields(5)}
 	u.SetAPIVersion(m.q.crd.Spec.Group + "/" + m.q.version)
@@ -222,7 +214,6 @@ func (m *maker) object() *unstructured.Unstructured {
 	return u
 }
 
-// fields returns some of an object's fields, with about n in spec.
 func (m *maker) fields(n int) map[string]any {
 	out := map[string]any{}
 	if spec := m.spec(n); len(spec) > 0 || m.one(4) {
@@ -266,7 +257,6 @@ func (m *maker) spec(n int) map[string]any {
 	return spec
 }
 
-// value returns a value for a field. Sometimes the schema or a rule rejects it.
 func (m *maker) value(name string) any {
 	if m.one(40) {
 		return oneOf[any](m, nil, "x", 1, []any{}, map[string]any{})

@@ -13,7 +13,6 @@ import (
 	"github.com/celadon-cel/celadon/conformance/minors/server"
 )
 
-// etcdPrefix is the key prefix of all objects in etcd.
 const etcdPrefix = server.EtcdPrefix
 
 // Server is a real API server for custom resources, with its own etcd.
@@ -42,7 +41,6 @@ func startWith(requestBytes uint) (*Server, error) {
 	return s, s.connect(&running.Endpoint)
 }
 
-// connect connects to a server. If that fails, it stops the server.
 func (s *Server) connect(to *server.Endpoint) error {
 	err := s.connectClients(to)
 	if err != nil {
@@ -76,7 +74,7 @@ func (s *Server) connectClients(to *server.Endpoint) (err error) {
 	return nil
 }
 
-// Stop stops both servers and removes their files.
+// Stop stops the API server and etcd.
 func (s *Server) Stop() {
 	if s.store != nil {
 		s.store.Close()

@@ -20,8 +20,6 @@ import (
 // warning and the schema together.
 const marker = "the schema of the case is in force"
 
-// TestStoredIsAsUpdated checks that objects and CRDs that are written to etcd directly get the same
-// responses as objects that are stored under a CRD without validations, which is then updated.
 func TestStoredIsAsUpdated(t *testing.T) {
 	s := startServer(t)
 	for _, file := range []string{"ratcheting", "status-ratcheting", "ratcheting-all-of", "unchanged-duplicates"} {
@@ -44,7 +42,6 @@ func TestStoredIsAsUpdated(t *testing.T) {
 	}
 }
 
-// TestAskedAgain checks that a request is repeated with the same body if the server is not ready.
 func TestAskedAgain(t *testing.T) {
 	t.Parallel()
 	requests := 0
@@ -125,7 +122,6 @@ func create(t *testing.T, r *Resource, o *Own) {
 	}
 }
 
-// withoutValidations returns a copy of a CRD that accepts and preserves everything.
 func withoutValidations(crd *apiextensionsv1.CustomResourceDefinition) *apiextensionsv1.CustomResourceDefinition {
 	out := crd.DeepCopy()
 	for i := range out.Spec.Versions {
@@ -137,7 +133,6 @@ func withoutValidations(crd *apiextensionsv1.CustomResourceDefinition) *apiexten
 	return out
 }
 
-// replace updates the CRD and waits until the server uses the new schema.
 func replace(t *testing.T, r *Resource, crd *apiextensionsv1.CustomResourceDefinition) {
 	t.Helper()
 	crds := r.server.crds.ApiextensionsV1().CustomResourceDefinitions()
@@ -165,7 +160,6 @@ func remove(t *testing.T, r *Resource) {
 	}
 }
 
-// withoutManaged returns a copy of a result without the metadata that differs between two objects.
 func withoutManaged(t *testing.T, a Answer) Answer {
 	t.Helper()
 	data, err := comparable(a.Object)

@@ -22,8 +22,7 @@ spec:
     schema: {openAPIV3Schema: {type: object, properties: {text: {type: string}}}}
 `
 
-// TestTooLargeOnServer checks the response of an API server to objects that celadon check reports as too large, if its
-// etcd has the default limit. The limits are the same as in cmd/celadon/internal/check/size.go.
+// The limits are the same as in cmd/celadon/internal/check/size.go. etcd has its default limit.
 func TestTooLargeOnServer(t *testing.T) {
 	const (
 		etcdDefault = 3 << 19

@@ -11,9 +11,8 @@ import (
 	"github.com/celadon-cel/celadon/x/ruletest"
 )
 
-// SweepStarters runs the writes of starter suites on a server, and counts the rules for which a
-// suite has accepted and rejected objects. It generates each suite twice and checks that both are
-// equal.
+// SweepStarters generates starter suites, checks that their generation is deterministic, and runs
+// writes of their cases on a server.
 func (s *Server) SweepStarters(ctx context.Context, crds []*CRD, steps int, report *Report) {
 	for some := range slices.Chunk(crds, atATime) {
 		works := make([]*starterRun, len(some))

@@ -6,9 +6,6 @@ import (
 	"github.com/celadon-cel/celadon/internal/testing/level"
 )
 
-// TestStartersOnServer runs the cases of starter suites for the CRDs of a corpus on a real server,
-// and checks that each verdict is as expected. For four fifths of the rules the suites must contain
-// an object that only this rule rejects. A sample is one CRD of each project.
 func TestStartersOnServer(t *testing.T) {
 	crds, steps := witnessCRDs(t), 0
 	if !level.Long() {

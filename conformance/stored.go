@@ -45,8 +45,6 @@ func crdKey(name string) string {
 	return path.Join(etcdPrefix, apiextensionsv1.GroupName, "customresourcedefinitions", name)
 }
 
-// asEstablished returns a copy of a CRD with the metadata and status that the server and its
-// controllers set.
 func asEstablished(crd *apiextensionsv1.CustomResourceDefinition) *apiextensionsv1.CustomResourceDefinition {
 	out := crd.DeepCopy()
 	apiextensionsv1.SetObjectDefaults_CustomResourceDefinition(out)
@@ -68,7 +66,6 @@ func asEstablished(crd *apiextensionsv1.CustomResourceDefinition) *apiextensions
 	return out
 }
 
-// put writes an object to etcd, bypassing the server's validation.
 func (r *Resource) put(ctx context.Context, namespace, name string, object map[string]any) error {
 	data, err := json.Marshal(r.asStored(object))
 	if err != nil {
@@ -78,8 +75,6 @@ func (r *Resource) put(ctx context.Context, namespace, name string, object map[s
 	return err
 }
 
-// asStored returns an object as it is stored in etcd: in the storage version, with the metadata of
-// a create.
 func (r *Resource) asStored(object map[string]any) map[string]any {
 	object = inNamespace(object, "")
 	object["apiVersion"] = r.crd.Spec.Group + "/" + r.storageVersion()
@@ -90,7 +85,7 @@ func (r *Resource) asStored(object map[string]any) map[string]any {
 	return object
 }
 
-// forget removes an object from etcd, regardless of its finalizers.
+// forget ignores finalizers.
 func (r *Resource) forget(ctx context.Context, namespace, name string) error {
 	_, err := r.server.store.Delete(ctx, r.key(namespace, name))
 	return err

@@ -35,7 +35,6 @@ const maxRepeatedCost = 100_000
 // It is left out of the suite.
 const stoppedCost = celconfig.RuntimeCELCostBudget + 1
 
-// A suiteRecorder records the responses of the server and the results of the libraries.
 type suiteRecorder struct {
 	newest  string
 	oracles map[string]*suiteOracle
@@ -43,10 +42,8 @@ type suiteRecorder struct {
 	served map[string]*suite.Response
 }
 
-// errVaries is returned for a write that has no unique response.
 var errVaries = errors.New("the answer varies")
 
-// serveInputs sets the server's responses to inputs.
 func (r *suiteRecorder) serveInputs(ctx context.Context, s *Server, inputs []*suiteInput) error {
 	byCRD := map[string][]*suiteInput{}
 	for _, in := range inputs {
@@ -62,8 +59,7 @@ func (r *suiteRecorder) serveInputs(ctx context.Context, s *Server, inputs []*su
 	return errors.Join(errs...)
 }
 
-// serveSuite serves a CRD and returns the responses to its writes. It returns no responses if the
-// server rejects a generated CRD.
+// serveSuite returns no responses if the server rejects a generated CRD.
 func (s *Server) serveSuite(ctx context.Context, inputs []*suiteInput) (map[string]*suite.Response, error) {
 	crd := inputs[0].crd
 	r, err := s.Serve(ctx, crd)
@@ -100,7 +96,6 @@ func (in *suiteInput) fieldValidation() string {
 	return cmp.Or(in.write.FieldValidation, ignoreUnknown)
 }
 
-// responseOf converts an answer. The causes and warnings are sorted.
 func responseOf(a Answer) (*suite.Response, error) {
 	out := &suite.Response{Allowed: a.Allowed, Code: a.Code, Warnings: slices.Sorted(slices.Values(a.Warnings))}
 	for _, c := range sortedCauses(a.Causes) {
@@ -117,7 +112,7 @@ func responseOf(a Answer) (*suite.Response, error) {
 	return out, err
 }
 
-// libraries returns the results of all minor versions whose libraries accept the CRD.
+// libraries omits minor versions whose libraries reject the CRD or cannot decode the object.
 func (r *suiteRecorder) libraries(in *suiteInput) (map[string]*suite.Response, error) {
 	w, err := libraries.NewWrite(in.crd, in.version, in.write.Subresource, in.write.Object, in.write.Old)
 	if err != nil {
@@ -137,14 +132,13 @@ func (r *suiteRecorder) libraries(in *suiteInput) (map[string]*suite.Response, e
 	return out, errors.Join(errs...)
 }
 
-// A suiteOracle validates with the libraries of a minor version.
 type suiteOracle struct {
 	*libraries.Oracle
 	// accepts caches whether the libraries accept a CRD.
 	accepts map[string]bool
 }
 
-// response returns the libraries' result, or nil if they reject the CRD or cannot decode the object.
+// response returns nil if the libraries reject the CRD or cannot decode the object.
 func (o *suiteOracle) response(in *suiteInput, w *libraries.Write) (*suite.Response, error) {
 	if _, ok := o.accepts[in.crdID]; !ok {
 		var err error
@@ -205,8 +199,7 @@ func responseOfLibrary(a *libraries.WriteAnswer) (*suite.Response, error) {
 	return out, err
 }
 
-// answers returns the expected responses to an input: from the libraries, and from the server for
-// the newest minor version. It returns errVaries if they disagree about that version.
+// answers returns errVaries if the server and the libraries of the newest minor version disagree.
 func (r *suiteRecorder) answers(in *suiteInput) (map[string]*suite.Response, error) {
 	out := map[string]*suite.Response{}
 	if in.fieldValidation() == ignoreUnknown {
@@ -231,7 +224,6 @@ func (r *suiteRecorder) answers(in *suiteInput) (map[string]*suite.Response, err
 	return out, nil
 }
 
-// suiteCase returns a case of the suite with the given responses. It merges equal responses.
 func suiteCase(in *suiteInput, answers map[string]*suite.Response) (*suite.Case, error) {
 	c := &suite.Case{ID: in.id, Group: in.group, CRD: in.crdID, Write: suite.Write{
 		Version: in.version, Subresource: in.write.Subresource, FieldValidation: in.fieldValidation(), Object: encoded(in.write.Object),
@@ -255,7 +247,6 @@ func suiteCase(in *suiteInput, answers map[string]*suite.Response) (*suite.Case,
 	return c, nil
 }
 
-// encoded returns v as JSON in one line.
 func encoded(v any) []byte {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -266,7 +257,6 @@ func encoded(v any) []byte {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
 
-// encodeSuite returns the files of a suite.
 func encodeSuite(s *suite.Suite) map[string][]byte {
 	head, err := json.MarshalIndent(&s.Head, "", "  ")
 	if err != nil {
@@ -286,7 +276,6 @@ func encodeSuite(s *suite.Suite) map[string][]byte {
 	}
 }
 
-// withoutStatus returns the JSON of an input's CRD without its empty status.
 func (in *suiteInput) withoutStatus() ([]byte, error) {
 	crd, err := engine.Decode(encoded(in.crd)) // numbers keep their values
 	if err != nil {

@@ -34,7 +34,7 @@ const (
 	generatedGroup                                 = "generated"
 )
 
-// A suiteSource is a file in suite/source: the writes of a group.
+// A suiteSource is a file in suite/source.
 type suiteSource struct {
 	Group       string      `json:"group"`
 	Description string      `json:"description"`
@@ -70,14 +70,12 @@ type sourceWrite struct {
 	Old             map[string]any `json:"old"`
 }
 
-// A sourceExample is a CRD with objects in the folder examples.
 type sourceExample struct {
 	Name    string   `json:"name"`
 	CRD     string   `json:"crd"`
 	Objects []string `json:"objects"`
 }
 
-// A suiteInput is a case without responses.
 type suiteInput struct {
 	id, group, crdID string
 	crd              *apiextensionsv1.CustomResourceDefinition
@@ -85,7 +83,6 @@ type suiteInput struct {
 	write            sourceWrite
 }
 
-// readSources returns the groups and inputs of suite/source, and the generated ones.
 func readSources() (groups []suite.Group, inputs []*suiteInput, err error) {
 	files, err := filepath.Glob(filepath.Join(suiteSources, "*.yaml"))
 	if err != nil {
@@ -144,7 +141,6 @@ func (s *suiteSource) inputs() (all []*suiteInput, err error) {
 	return all, nil
 }
 
-// inputs returns creates of the objects of an example, and updates between objects of the same name.
 func (e *sourceExample) inputs(group string) (all []*suiteInput, err error) {
 	crd, err := ReadCRD(filepath.Join(examplesFolder, e.CRD))
 	if err != nil {
@@ -170,7 +166,6 @@ func (e *sourceExample) inputs(group string) (all []*suiteInput, err error) {
 	return all, nil
 }
 
-// read reads the objects of an example.
 func (e *sourceExample) read(crd *apiextensionsv1.CustomResourceDefinition) (all []map[string]any, err error) {
 	for _, file := range e.Objects {
 		data, err := os.ReadFile(filepath.Join(examplesFolder, file))
@@ -245,8 +240,6 @@ func (c *sourceCRD) definition(group string) *apiextensionsv1.CustomResourceDefi
 	return crd
 }
 
-// typedFor returns a copy of an object. It adds the type of the CRD, a name, and, if the CRD is namespaced,
-// a namespace, unless the object has them already.
 func typedFor(crd *apiextensionsv1.CustomResourceDefinition, object map[string]any) map[string]any {
 	if object == nil {
 		return nil
@@ -266,7 +259,6 @@ func typedFor(crd *apiextensionsv1.CustomResourceDefinition, object map[string]a
 	return decoded(out)
 }
 
-// ownInputs returns the cases for Celadon in testdata whose names match a pattern.
 func ownInputs(group, pattern string) (all []*suiteInput, err error) {
 	files, err := filepath.Glob(filepath.Join("testdata", pattern+".txtar"))
 	if err != nil || len(files) == 0 {
@@ -288,7 +280,6 @@ func ownInputs(group, pattern string) (all []*suiteInput, err error) {
 	return all, nil
 }
 
-// generatedInputs returns generated CRDs and writes, of a single version for each CRD.
 func generatedInputs() (all []*suiteInput, err error) {
 	g := libraries.NewGenerator(types.Newest)
 	g.Rules = generatedRules
@@ -320,7 +311,6 @@ func generatedInputs() (all []*suiteInput, err error) {
 	return all, nil
 }
 
-// isValidCRD reports whether the libraries of the newest minor version accept a new CRD.
 func isValidCRD(data []byte, version string) (bool, error) {
 	crd, internal := &apiextensionsv1.CustomResourceDefinition{}, &apiextensions.CustomResourceDefinition{}
 	if err := json.Unmarshal(data, crd); err != nil {

@@ -20,10 +20,8 @@ import (
 // versions. make -C conformance oracles builds them.
 const oraclesVariable = "CELADON_ORACLES"
 
-// TestSuite generates the conformance suite and compares it with suite/data byte by byte. It gets the
-// responses of the newest minor version from the real server: for part of the CRDs, or for all of
-// them with CELADON_LEVEL=long or -update. It gets the responses of the other versions from the
-// programs in CELADON_ORACLES. Without them, it uses the recorded ones.
+// The responses of the newest minor version come from the real server, and the responses of the other
+// versions from the programs in CELADON_ORACLES. Without them, TestSuite uses the recorded ones.
 func TestSuite(t *testing.T) {
 	groups, inputs, err := readSources()
 	if err != nil {
@@ -64,8 +62,7 @@ func TestSuite(t *testing.T) {
 	t.Logf("%d cases of %d CRDs, %d tried on the server", len(s.Cases), len(s.CRDs), len(r.served))
 }
 
-// addCases adds the inputs with their responses, and their CRDs. Generated inputs without a unique
-// response are left out.
+// addCases leaves out generated inputs without a unique response.
 func addCases(t *testing.T, s *suite.Suite, r *suiteRecorder, recorded *suite.Suite, inputs []*suiteInput) {
 	t.Helper()
 	previous := map[string]*suite.Case{}
@@ -109,7 +106,6 @@ func addCases(t *testing.T, s *suite.Suite, r *suiteRecorder, recorded *suite.Su
 	t.Logf("%d generated writes are left out", left)
 }
 
-// replayed returns the recorded responses, including the server's if it was tried.
 func (r *suiteRecorder) replayed(in *suiteInput, c *suite.Case) (map[string]*suite.Response, error) {
 	if c == nil {
 		return nil, errVaries
@@ -129,8 +125,7 @@ func (r *suiteRecorder) replayed(in *suiteInput, c *suite.Case) (map[string]*sui
 	return out, nil
 }
 
-// sampleInputs returns the inputs with CRDs that no other test tries on the server, and some of the
-// generated ones.
+// sampleInputs leaves out CRDs that other tests try on the server, and most generated ones.
 func sampleInputs(inputs []*suiteInput) (some []*suiteInput) {
 	for _, in := range inputs {
 		switch {
@@ -143,7 +138,6 @@ func sampleInputs(inputs []*suiteInput) (some []*suiteInput) {
 	return some
 }
 
-// startOracles starts the programs in CELADON_ORACLES. It returns nil if the variable is not set.
 func startOracles(t *testing.T) map[string]*suiteOracle {
 	t.Helper()
 	folder := os.Getenv(oraclesVariable)
@@ -163,7 +157,6 @@ func startOracles(t *testing.T) map[string]*suiteOracle {
 	return all
 }
 
-// minors describes the sources of the responses.
 func (r *suiteRecorder) minors() (all []suite.Minor, err error) {
 	for _, name := range slices.SortedFunc(maps.Keys(r.oracles), compareMinors) {
 		release, err := r.oracles[name].Release()
@@ -185,8 +178,6 @@ func compareMinors(a, b string) int {
 	return v.Minor - w.Minor
 }
 
-// TestSuiteIsBalanced checks that each group has cases that the newest minor version accepts and
-// rejects, and that the data is small.
 func TestSuiteIsBalanced(t *testing.T) {
 	t.Parallel()
 	const atLeast, maxBytes = 4, 6 << 20
@@ -220,8 +211,6 @@ func TestSuiteIsBalanced(t *testing.T) {
 	}
 }
 
-// TestSuiteOnMinors compares the recorded responses of the libraries with the servers of older minor
-// versions in CELADON_SERVERS: for all cases with CELADON_LEVEL=long, and otherwise for a part.
 func TestSuiteOnMinors(t *testing.T) {
 	folder := os.Getenv(serversVariable)
 	if folder == "" {

@@ -186,7 +186,7 @@ func (r *Resource) varies(ctx context.Context, c *Case, namespace string, first,
 	return false
 }
 
-// answersByChance is the maximum number of repetitions.
+// answersByChance limits the requests of varies.
 const answersByChance = 60
 
 // among reports whether the responses in seen differ, each cause in ours is in at least one
@@ -206,7 +206,6 @@ func among(seen []Answer, ours Answer) bool {
 	return varies && len(subtract(ours.Causes, some)) == 0 && len(subtract(always, ours.Causes)) == 0
 }
 
-// each calls do with every element, in n goroutines, and waits until all calls have returned.
 func each[T any](n int, all []T, do func(T)) {
 	work := make(chan T)
 	var workers sync.WaitGroup

@@ -49,7 +49,6 @@ func ReadUnitCalls(file string) ([]*UnitCall, error) {
 	return out, err
 }
 
-// replay makes the same call to Celadon's rules and returns the differences.
 func (u *UnitCall) replay(ctx context.Context) ([]Difference, error) {
 	rules, err := u.compile()
 	if err != nil {
@@ -87,7 +86,7 @@ func (u *UnitCall) compile() (*engine.Rules, error) {
 	return nil, err
 }
 
-// decodeValue decodes any JSON value. It decodes numbers as the server does.
+// decodeValue decodes numbers as the server does.
 func decodeValue(data json.RawMessage) (any, error) {
 	if len(data) == 0 {
 		return nil, nil

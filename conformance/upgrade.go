@@ -24,11 +24,10 @@ import (
 // update. Otherwise, it creates the object again under another name, and updates it without
 // changes.
 
-// replayCounts counts the claims that were verified on the server.
 type replayCounts struct{ claims, rejectedUpdates int }
 
-// Upgrade verifies all breaking changes for which a comparison has an example object. It returns an
-// error for the first claim that the server does not confirm. If the server rejects the new CRD, it
+// Upgrade verifies breaking changes for which a comparison has an example object. It returns an error
+// for the first claim that the server does not confirm. If the server rejects the new CRD, it
 // verifies no claims.
 func (s *Server) Upgrade(ctx context.Context, before, after *apiextensionsv1.CustomResourceDefinition) (done replayCounts, err error) {
 	report, err := changes.CRDs(ctx, before, after, changes.Config{})
@@ -70,7 +69,6 @@ func (s *Server) Upgrade(ctx context.Context, before, after *apiextensionsv1.Cus
 	return done, nil
 }
 
-// replace updates the CRD and waits until its new versions are served.
 func (s *Server) replace(ctx context.Context, r *Resource, after *apiextensionsv1.CustomResourceDefinition) error {
 	crds := s.crds.ApiextensionsV1().CustomResourceDefinitions()
 	err := retry.RetryOnConflict(retry.DefaultBackoff, func() error { // the server's controllers also update it
@@ -101,9 +99,7 @@ type claim struct {
 
 func (c *claim) witness() *changes.Witness { return c.change.Rejected }
 
-// named returns a copy of obj in the claim's namespace, and that namespace. A non-empty suffix
-// also changes the name. Objects of cluster-scoped kinds have no namespace and get a name that is
-// unique to the claim.
+// Objects of cluster-scoped kinds have no namespace and get a name that is unique to the claim.
 func (c *claim) named(obj map[string]any, suffix string) (out map[string]any, namespace string) {
 	if c.resource.namespaced() {
 		namespace = c.namespace
@@ -120,7 +116,6 @@ func (c *claim) named(obj map[string]any, suffix string) (out map[string]any, na
 	return out, namespace
 }
 
-// store creates the example object, or the object that it replaces, under the old CRD.
 func (c *claim) store(ctx context.Context) error {
 	w := c.witness()
 	obj := w.Object
@@ -140,7 +135,7 @@ func (c *claim) store(ctx context.Context) error {
 // settle is the maximum time until the server uses a new schema.
 const settle = pollUntil
 
-// checkUntilApplied checks the server's responses. It repeats the check until the server uses the new schema.
+// checkUntilApplied repeats the check until the server uses the new schema.
 func (c *claim) checkUntilApplied(ctx context.Context) error {
 	deadline := time.Now().Add(settle)
 	for {
@@ -192,7 +187,6 @@ func (c *claim) checkStatus(ctx context.Context) error {
 	return c.putStatus(ctx, namespace, w.Object["status"], w.ChangedUpdate)
 }
 
-// putStatus writes the stored object with another status.
 func (c *claim) putStatus(ctx context.Context, namespace string, status any, want changes.Verdict) error {
 	now, err := c.resource.get(ctx, c.change.Version, namespace, nameOf(c.stored))
 	if err != nil {
@@ -204,7 +198,6 @@ func (c *claim) putStatus(ctx context.Context, namespace string, status any, wan
 	return c.put(ctx, now, namespace, "status", want)
 }
 
-// put updates an existing object and returns an error if the server's verdict is not want.
 func (c *claim) put(ctx context.Context, obj map[string]any, namespace, subresource string, want changes.Verdict) error {
 	got, err := c.write(ctx, http.MethodPut, obj, namespace, nameOf(obj), subresource)
 	if err != nil {
@@ -213,7 +206,6 @@ func (c *claim) put(ctx context.Context, obj map[string]any, namespace, subresou
 	return c.agree("update "+subresource, want, got)
 }
 
-// write sends an object in the new version.
 func (c *claim) write(ctx context.Context, method string, obj map[string]any, namespace, name, subresource string) (*response, error) {
 	obj = maps.Clone(obj)
 	obj["apiVersion"] = c.resource.crd.Spec.Group + "/" + c.change.Version
@@ -224,7 +216,6 @@ func (c *claim) write(ctx context.Context, method string, obj map[string]any, na
 	return c.resource.do(ctx, call{method: method, version: c.change.Version, namespace: namespace, name: name, subresource: subresource, body: body})
 }
 
-// agree compares a predicted verdict with the server's response.
 func (c *claim) agree(write string, want changes.Verdict, got *response) error {
 	accepted := got.code == http.StatusOK || got.code == http.StatusCreated
 	if accepted == (want == changes.Rejected) {

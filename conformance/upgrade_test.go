@@ -13,10 +13,8 @@ import (
 )
 
 // historyVariable names the environment variable with a folder of CRD releases, as group/release.
-// TestUpgrades replays all upgrades with CELADON_LEVEL=long, otherwise a few.
 const historyVariable = "CELADON_HISTORY"
 
-// TestUpgrades replays the breaking changes that x/analysis/compare finds in upgrades of CRDs.
 func TestUpgrades(t *testing.T) {
 	pairs := [][2]string{
 		{"../examples/crontab/crd.yaml", "../examples/crontab-next/crd.yaml"},
@@ -41,7 +39,7 @@ func TestUpgrades(t *testing.T) {
 	}
 }
 
-// upgrades returns pairs of files with the same name in consecutive releases.
+// A pair consists of files with the same name in consecutive releases.
 func upgrades(t *testing.T) (pairs [][2]string) {
 	t.Helper()
 	if os.Getenv(historyVariable) == "" {

@@ -20,9 +20,7 @@ const integration = "k8s.io/apiextensions-apiserver/test/integration"
 // shimmed are the files below the package that its tests need. The server in fixtures is replaced.
 var shimmed = []string{"*.go", "fixtures/*.go", "storage/*.go", "conversion/*.go"}
 
-// TestUpstreamFunctions runs the API server's own test functions with the fake client instead of the
-// server. It holds those in testdata/upstream/functions.txt to their results: "pass", or why a function
-// cannot run.
+// testdata/upstream/functions.txt has the expected result of each function: "pass", or why it cannot run.
 func TestUpstreamFunctions(t *testing.T) {
 	if !level.Long() {
 		t.Skip("takes minutes to link; CELADON_LEVEL=long runs it")
@@ -113,7 +111,7 @@ func upstreamFunctions(t *testing.T, binary string) []string {
 // cannotRun matches the errors with which the replaced server ends a test that it cannot serve.
 var cannotRun = regexp.MustCompile(`NEEDS A SERVER|CHANGES A CRD`)
 
-// runUpstream runs a function and returns "pass", "fail", or why it cannot run.
+// runUpstream returns "pass", "fail", or why the function cannot run.
 func runUpstream(t *testing.T, binary, dir, name string) string {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), binary, "-test.run", "^"+name+"$", "-test.timeout", "10m")

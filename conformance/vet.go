@@ -17,8 +17,7 @@ import (
 	"github.com/celadon-cel/celadon/engine/vet"
 )
 
-// vetCase is a write of a CRD that the server and engine/vet validate: a create, or an
-// update of old.
+// vetCase is a write of a CRD: a create, or an update of old.
 type vetCase struct {
 	id, name string
 	body     []byte // JSON
@@ -27,8 +26,7 @@ type vetCase struct {
 
 func (c *vetCase) update() bool { return c.old != nil }
 
-// sweepCRDs writes CRDs to the server as dry runs and compares the responses with the results of
-// engine/vet. Cases for the same CRD name are serialized, because the old CRD is in etcd meanwhile.
+// Cases for the same CRD name are serialized, because the old CRD is in etcd meanwhile.
 func (s *Server) sweepCRDs(ctx context.Context, cases []*vetCase, report *Report) {
 	byName := map[string][]*vetCase{}
 	for _, c := range cases {
@@ -75,8 +73,7 @@ func (c *vetCase) operation() string {
 // its update.
 const conflictsAtMost = 20
 
-// decideCRD returns the server's response to a dry run. It writes the old CRD, if any, to etcd
-// directly, with the status of an established CRD.
+// decideCRD writes the old CRD, if any, to etcd directly, and sends the new one as a dry run.
 func (s *Server) decideCRD(ctx context.Context, c *vetCase) (Answer, error) {
 	const path, query = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", "?dryRun=All&fieldValidation=Strict"
 	if !c.update() {
@@ -110,7 +107,6 @@ func (s *Server) decideCRD(ctx context.Context, c *vetCase) (Answer, error) {
 // optionalOldSelf matches the field of a rule, which is its last one.
 var optionalOldSelf = regexp.MustCompile(`,"optionalOldSelf":(true|false)`)
 
-// atRevision returns body with the resourceVersion of the CRD that is in etcd.
 func (s *Server) atRevision(ctx context.Context, key string, body []byte) ([]byte, error) {
 	current, err := s.store.Get(ctx, key)
 	if err != nil {
@@ -131,8 +127,7 @@ func (s *Server) atRevision(ctx context.Context, key string, body []byte) ([]byt
 	return json.Marshal(crd)
 }
 
-// parseCRDResponse parses the server's response. A panic of the server, which aborts the response,
-// counts as a response with code 500.
+// A panic of the server, which aborts the response, counts as a response with code 500.
 func parseCRDResponse(r *response, err error) (Answer, error) {
 	if panicked(err) {
 		return Answer{Code: http.StatusInternalServerError}, nil
@@ -145,12 +140,10 @@ func parseCRDResponse(r *response, err error) (Answer, error) {
 	return a, err
 }
 
-// panicked reports whether a request failed because the server panicked.
 func panicked(err error) bool {
 	return err != nil && strings.HasSuffix(err.Error(), "INTERNAL_ERROR; received from peer")
 }
 
-// vetCRD returns the result of engine/vet for a Kubernetes version.
 func vetCRD(ctx context.Context, c *vetCase, kubeVersion string) (Answer, error) {
 	r, err := vet.Vet(ctx, c.body, vet.Config{KubeVersion: kubeVersion, Old: c.old, VerdictOnly: true})
 	if err != nil {

@@ -18,7 +18,6 @@ import (
 	"github.com/celadon-cel/celadon/internal/testing/level"
 )
 
-// vetSizes limits the part of a corpus that is used.
 type vetSizes struct{ crds, ofProject, mutants, texts int }
 
 var (
@@ -26,8 +25,6 @@ var (
 	vetFull   = vetSizes{crds: 10_000, ofProject: 10_000, mutants: 1000, texts: 400}
 )
 
-// TestVet writes the CRDs of a corpus, corrupted copies, and copies with typing errors to a real
-// server, and checks that engine/vet returns the same results.
 func TestVet(t *testing.T) {
 	sizes := vetSample
 	if level.Long() {
@@ -56,7 +53,6 @@ type crdFile struct {
 	size int
 }
 
-// crdFiles returns the smallest CRDs of the corpora, sorted by size, within the limits of sizes.
 func crdFiles(t *testing.T, sizes vetSizes) (files []*crdFile) {
 	t.Helper()
 	for _, dir := range corpus.Folders(t) {
@@ -86,7 +82,6 @@ func crdFiles(t *testing.T, sizes vetSizes) (files []*crdFile) {
 	return files[:min(len(files), sizes.crds)]
 }
 
-// ofCorpus returns cases that create each CRD, and update it from the previous variant.
 func ofCorpus(t *testing.T, files []*crdFile) (cases []*vetCase) {
 	t.Helper()
 	before := map[string]*apiextensionsv1.CustomResourceDefinition{}
@@ -100,8 +95,6 @@ func ofCorpus(t *testing.T, files []*crdFile) (cases []*vetCase) {
 	return cases
 }
 
-// ofMutants returns cases that create each mutant. Of every four mutants, one is also updated from
-// the original, one to the original, and one from itself.
 func ofMutants(t *testing.T, files []*crdFile, n int) (cases []*vetCase) {
 	t.Helper()
 	for seed := range n {
@@ -137,8 +130,7 @@ func ofSlips(t *testing.T, files []*crdFile, n int) (cases []*vetCase) {
 	return cases
 }
 
-// newVetCase returns a case with the CRDs as the server decodes them, for example without a default
-// that is null.
+// The case has the CRDs as the server decodes them, for example without a default that is null.
 func newVetCase(t *testing.T, id string, crd, old *apiextensionsv1.CustomResourceDefinition) *vetCase {
 	t.Helper()
 	body, err := json.Marshal(crd)
@@ -160,8 +152,8 @@ func newVetCase(t *testing.T, id string, crd, old *apiextensionsv1.CustomResourc
 	return c
 }
 
-// TestVetLongPath checks the result for paths longer than 64 KiB. They exceed the buffer of the
-// scanner in the server's own validation, which then panics. Vet reports that.
+// Paths longer than 64 KiB exceed the buffer of the scanner in the server's own validation, which then
+// panics. Vet reports that.
 func TestVetLongPath(t *testing.T) {
 	crd, err := parseCRD([]byte(differencesCRD))
 	if err != nil {
@@ -177,8 +169,8 @@ func TestVetLongPath(t *testing.T) {
 	finish(t, report)
 }
 
-// TestVetPanics checks rules over which the server's validation panics, unless another error
-// prevents the compilation of rules. Vet reports the panic.
+// The server's validation panics over these rules, unless another error prevents their compilation. Vet
+// reports the panic.
 func TestVetPanics(t *testing.T) {
 	crd, err := parseCRD([]byte(differencesCRD))
 	if err != nil {
@@ -202,8 +194,7 @@ func TestVetPanics(t *testing.T) {
 	finish(t, report)
 }
 
-// TestNamedForTotal checks that vet always reports the same rules among equally expensive rules, if
-// only the sum of their costs exceeds the limit.
+// Among equally expensive rules, the server names random ones, and vet always the same.
 func TestNamedForTotal(t *testing.T) {
 	t.Parallel()
 	many := int64(1_500_000)

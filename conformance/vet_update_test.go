@@ -12,14 +12,11 @@ import (
 	"github.com/celadon-cel/celadon/internal/testing/level"
 )
 
-// updatesSample and updatesFull are the numbers of generated CRD updates in TestVetUpdates.
 const (
 	updatesSample = 300
 	updatesFull   = 3000
 )
 
-// TestVetUpdates compares engine/vet with the API server on generated updates of CRDs. Every
-// other update starts from a CRD of a corpus, the rest from generated CRDs.
 func TestVetUpdates(t *testing.T) {
 	n := updatesSample
 	if level.Long() {
@@ -47,8 +44,8 @@ func TestVetUpdates(t *testing.T) {
 	finish(t, report)
 }
 
-// TestVetDescriptions updates a CRD with a rule over the cost limit, which the API server
-// accepts only if the schema is the same, with the same descriptions.
+// The API server accepts a rule over the cost limit only if the schema is the same, with the same
+// descriptions.
 func TestVetDescriptions(t *testing.T) {
 	old := expensiveCRD(t)
 	described := func(name, description string) *apiextensionsv1.CustomResourceDefinition {
@@ -71,8 +68,8 @@ func TestVetDescriptions(t *testing.T) {
 	})
 }
 
-// TestVetUpdatedMetadata updates the metadata of a CRD. The API server repeats most causes, because
-// it validates metadata once as that of a new object and twice as a change.
+// The API server repeats most causes, because it validates the metadata of an update once as for a new
+// object and twice as a change.
 func TestVetUpdatedMetadata(t *testing.T) {
 	old, err := parseCRD([]byte(differencesCRD))
 	if err != nil {
@@ -121,7 +118,6 @@ func compareUpdates(t *testing.T, mode string, old *apiextensionsv1.CustomResour
 	finish(t, report)
 }
 
-// expensiveCRD returns a CRD with descriptions and a rule that costs 4.3 times the limit.
 func expensiveCRD(t *testing.T) *apiextensionsv1.CustomResourceDefinition {
 	t.Helper()
 	crd, err := parseCRD([]byte(differencesCRD))

@@ -11,7 +11,6 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis/search"
 )
 
-// witnessLimits limits the search for example objects in each CRD.
 type witnessLimits struct {
 	wants []search.Want
 	// rules is the number of rules to examine in each version, evenly spaced; 0 means all.
@@ -33,8 +32,7 @@ func (s *Server) SweepWitnesses(ctx context.Context, crds []*CRD, limits witness
 	}
 }
 
-// witnesses returns a group of cases for each CRD. done holds the rules that were already
-// examined, and is updated.
+// done holds the rules that were already examined, and is updated.
 func witnesses(ctx context.Context, crds []*CRD, limits witnessLimits, done map[string]bool, report *Report) []*Group {
 	works := make([]*witnessSearch, len(crds))
 	for i, crd := range crds {
@@ -59,14 +57,12 @@ type witnessSearch struct {
 	versions []versionQuestions
 }
 
-// versionQuestions holds the search of a version and the rules to examine.
 type versionQuestions struct {
 	name     string
 	analyzer *analysis.Analyzer
 	rules    []engine.RuleRef
 }
 
-// plan selects the rules that were not yet examined.
 func (w *witnessSearch) plan(done map[string]bool) {
 	crd := w.group.CRD
 	e, err := compile(crd, "")
@@ -109,7 +105,6 @@ func (w *witnessSearch) work() {
 	w.versions = nil // a search keeps much state, so free it
 }
 
-// add makes a case from a. It records an error or a missing example object instead.
 func (w *witnessSearch) add(version, outcome, rule string, a *analysis.Answer, err error) {
 	crd := w.group.CRD
 	id := fmt.Sprintf("%s %s %s%s", crd.variant(), version, outcome, rule)

@@ -10,9 +10,6 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis/search"
 )
 
-// TestWitnessesOnServer writes the example objects that x/analysis/search finds for the CRDs of a
-// corpus to a real server, and checks that the verdict, causes, warnings, and persisted objects are
-// as predicted. A sample is some rules of one CRD of each project.
 func TestWitnessesOnServer(t *testing.T) {
 	ask := witnessLimits{wants: []search.Want{search.Rejected, search.Accepted, search.Errs}}
 	crds := witnessCRDs(t)
@@ -25,7 +22,6 @@ func TestWitnessesOnServer(t *testing.T) {
 	finish(t, report)
 }
 
-// TestWitnessesOfScenarios does the same for generated CRDs and rules.
 func TestWitnessesOfScenarios(t *testing.T) {
 	n, ask := uint64(3), witnessLimits{wants: []search.Want{search.Rejected, search.Accepted, search.Errs}, rules: 4, steps: 50}
 	if level.Long() {
@@ -52,7 +48,6 @@ func witnessCRDs(t *testing.T) (all []*CRD) {
 	return all
 }
 
-// oneOfEach returns the first CRD in each folder, that is, of each project.
 func oneOfEach(all []*CRD) (some []*CRD) {
 	project := ""
 	for _, crd := range all {
