@@ -9,12 +9,10 @@ import (
 	celtypes "github.com/google/cel-go/common/types"
 )
 
-// infix holds the operators between two operands.
 var infix = map[string]string{
 	"_+_": "+", "_-_": "-", "_*_": "*", "_/_": "/", "_%_": "%", "_==_": "==", "_!=_": "!=", "_<_": "<", "_<=_": "<=", "_>_": ">", "_>=_": ">=", "_&&_": "&&", "_||_": "||", "@in": "in", "in": "in",
 }
 
-// call writes a call of an overload in the syntax of its function.
 func (w *writer) call(o overload, b binding, depth int) string {
 	if expr := w.macro(o, b, depth); expr != "" {
 		return expr
@@ -45,7 +43,7 @@ func (w *writer) call(o overload, b binding, depth int) string {
 	return o.function + "(" + strings.Join(args, ", ") + ")"
 }
 
-// macro writes overloads that can only be reached through macros and special syntax, or returns "".
+// macro returns "" unless the overload can only be reached through a macro or special syntax.
 func (w *writer) macro(o overload, b binding, depth int) string {
 	switch o.decl.ID() {
 	case "select_optional_field":
@@ -67,7 +65,6 @@ func (w *writer) macro(o overload, b binding, depth int) string {
 	return ""
 }
 
-// transform writes a macro with two variables that converts a map to another map.
 func (w *writer) transform(macro string, b binding, depth int, form string) string {
 	key, value := b.resolve(w.choice, cel.TypeParamType("K")), b.resolve(w.choice, cel.TypeParamType("V"))
 	var v string
@@ -82,7 +79,6 @@ func (w *writer) transform(macro string, b binding, depth int, form string) stri
 	return w.literal(cel.MapType(key, value), depth) + "." + macro + "(" + k + ", " + v + ", " + rest + ")"
 }
 
-// arg writes an argument. For a dynamic parameter, and sometimes for others, it is a dyn with a simple type.
 func (w *writer) arg(t *cel.Type, depth int) string {
 	if t.Kind() == celtypes.DynKind {
 		return "dyn(" + w.expr(pick(w.choice, simpleTypes), max(0, depth-1)) + ")"

@@ -13,11 +13,9 @@ func newChoice(seed uint64) choice {
 	return choice{rand.New(rand.NewPCG(seed, 0x9e3779b97f4a7c15)), isLenient(seed)}
 }
 
-// isLenient reports whether the scenario of a seed is lenient. Half of them are, both with and without
-// a status subresource.
+// Half of the seeds are lenient, both with and without a status subresource.
 func isLenient(seed uint64) bool { return seed%4 == 1 || seed%4 == 2 }
 
-// one reports whether a random event of probability 1/n occurs.
 func (c choice) one(n int) bool { return c.IntN(n) == 0 }
 
 func pick[T any](c choice, from []T) T { return from[c.IntN(len(from))] }

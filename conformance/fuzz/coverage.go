@@ -32,7 +32,6 @@ func newCoverage() *coverage {
 	return &coverage{env: celenv.StoredRules(newest), lib: NewLibrary(), overload: map[string]int{}}
 }
 
-// countRules counts the rules of a schema and its descendants.
 func (c *coverage) countRules(s *schema.Structural, d *types.Decl) {
 	for i := range s.XValidations {
 		c.rule(&s.XValidations[i], d)
@@ -76,7 +75,7 @@ func (c *coverage) rule(r *apiextensionsv1.ValidationRule, d *types.Decl) {
 	}
 }
 
-// outcome counts the results of an object's rules. runs is the number of rules that were evaluated.
+// runs is the number of rules that were evaluated.
 func (c *coverage) outcome(o outcome, runs int) {
 	c.objects++
 	if len(o.warnings) > 0 {
@@ -97,7 +96,7 @@ func (c *coverage) outcome(o outcome, runs int) {
 	c.trues += max(0, runs-falses-errs)
 }
 
-// check returns a message for each count that is too low, or nil if the coverage is sufficient.
+// check returns nil if the coverage is sufficient.
 func (c *coverage) check() []string {
 	var short []string
 	need := func(label string, n, of, percent int) {
@@ -126,7 +125,6 @@ func (c *coverage) print(out io.Writer) {
 		c.scenarios, c.rules, c.compiled, c.transition, c.overMaps, c.trues, c.falses, c.errors, c.objects, c.ratcheted, c.used(), len(c.lib.overloads))
 }
 
-// used returns the number of overloads in the library that some rule calls.
 func (c *coverage) used() int {
 	n := 0
 	for _, o := range c.lib.overloads {

@@ -12,7 +12,6 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// writer generates expressions for a node of a schema.
 type writer struct {
 	choice
 	lib   *Library
@@ -35,7 +34,6 @@ type variable struct {
 	t    *cel.Type
 }
 
-// newWriter returns a writer for all paths below a declaration, up to a maximum depth.
 func newWriter(c choice, lib *Library, d *types.Decl, transition bool) *writer {
 	w := &writer{choice: c, lib: lib}
 	w.collect(path{expr: types.Self, decl: d}, 4)
@@ -99,8 +97,7 @@ func (w *writer) rule() string {
 	return atom
 }
 
-// atom returns a single condition. It usually begins with presence tests for the fields that it
-// reads.
+// An atom usually begins with presence tests for the fields that it reads.
 func (w *writer) atom() string {
 	outer := w.guards
 	w.guards = nil
@@ -143,7 +140,6 @@ func (w *writer) condition() string {
 	return w.expr(cel.BoolType, 3)
 }
 
-// mapPath returns a path to a map, or otherwise if the schema has no maps.
 func (w *writer) mapPath(otherwise path) path {
 	for _, i := range w.Perm(len(w.paths)) {
 		if w.paths[i].decl.Kind == types.Map {
@@ -172,7 +168,6 @@ func (w *writer) use(p path) string {
 	return p.expr
 }
 
-// quantifier returns a macro call on a list or a map, or "" for other paths.
 func (w *writer) quantifier(p path) string {
 	if p.decl.Kind != types.List && p.decl.Kind != types.Map {
 		return ""
@@ -210,8 +205,7 @@ func (w *writer) twoVariables(over, macro string, p path) string {
 	return fmt.Sprintf("%s.%s(%s, %s)", over, macro, i, rest)
 }
 
-// scoped calls write with an additional variable in scope, and returns the variable's name and the
-// result of write.
+// scoped calls write with an additional variable in scope.
 func (w *writer) scoped(t *cel.Type, write func() string) (name, body string) {
 	w.nextID++
 	name = fmt.Sprintf("v%d", w.nextID)
@@ -280,7 +274,6 @@ func (w *writer) overloadFor(t *cel.Type) (overload, binding, bool) {
 	return overload{}, nil, false
 }
 
-// listMacro returns a list that filter or map creates from another list.
 func (w *writer) listMacro(t *cel.Type, depth int) string {
 	elem := t.Parameters()[0]
 	if w.one(2) {
@@ -292,12 +285,10 @@ func (w *writer) listMacro(t *cel.Type, depth int) string {
 	return w.expr(cel.ListType(from), depth) + ".map(" + name + ", " + body + ")"
 }
 
-// stringOf returns a string expression, for use as a messageExpression.
 func (w *writer) stringOf() string { return w.expr(cel.StringType, 2) }
 
 func (w *writer) mentionsOld(rule string) bool { return strings.Contains(rule, types.OldSelf) }
 
-// optionalForm replaces oldSelf by the value of an optional oldSelf.
 func optionalForm(rule string) string {
 	return strings.ReplaceAll(rule, types.OldSelf, types.OldSelf+".value()")
 }

@@ -19,8 +19,6 @@ var (
 	first     = flag.Uint64("seed", 1, "the first scenario's seed")
 )
 
-// TestScenarios compares the evaluation of rules and complete writes with the API server's code, for
-// many scenarios.
 func TestScenarios(t *testing.T) {
 	klog.SetOutput(io.Discard)
 	klog.LogToStderr(false)
@@ -69,8 +67,6 @@ func (c *coverage) compare(w *Scenario) string {
 	return ""
 }
 
-// budgetOf returns the cost budget for a seed: usually the server's, sometimes one that is too
-// small.
 func budgetOf(seed uint64) int64 {
 	if seed%16 == 0 {
 		return int64(seed/16%64) + 1
@@ -78,7 +74,6 @@ func budgetOf(seed uint64) int64 {
 	return celconfig.RuntimeCELCostBudget
 }
 
-// String formats a scenario for a report.
 func (w *Scenario) String() string {
 	schema, _ := yaml.Marshal(w.props)
 	obj, _ := yaml.Marshal(w.obj)
@@ -86,7 +81,6 @@ func (w *Scenario) String() string {
 	return fmt.Sprintf("schema:\n%s\nobject:\n%s\nold:\n%s", schema, obj, old)
 }
 
-// FuzzScenarios searches for seeds whose scenarios have different results.
 func FuzzScenarios(f *testing.F) {
 	lib := newCoverage().lib
 	f.Add(uint64(1))

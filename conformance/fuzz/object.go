@@ -14,7 +14,7 @@ var integers = []int64{0, 1, 2, 3, 10, -1, 1 << 40, 9223372036854775807, -922337
 
 var floats = []float64{0.5, 1.5, -2.25, 1e300, 1e18}
 
-// value returns a value of a schema. With probability 1/wrong it has a random type; 0 means never.
+// With probability 1/wrong, the value has a random type; 0 means never.
 func (c choice) value(s *props, wrong int) any {
 	if wrong > 0 && c.one(wrong) {
 		return c.anything(2)
@@ -128,7 +128,6 @@ func (c choice) anything(depth int) any {
 	return pick(c, words)
 }
 
-// mutate returns a copy of a value with a few changes.
 func (c choice) mutate(v any, s *props, chance int) any {
 	if s == nil || c.one(chance) {
 		if s == nil {

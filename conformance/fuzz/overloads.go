@@ -55,7 +55,7 @@ func NewLibraryOf(v types.Version) *Library {
 	return l
 }
 
-// head returns the name of a type without its parameters, or "" for a type parameter.
+// head returns "" for a type parameter.
 func head(t *cel.Type) string {
 	if t.Kind() == celtypes.TypeParamKind {
 		return ""
@@ -63,11 +63,8 @@ func head(t *cel.Type) string {
 	return t.TypeName()
 }
 
-// binding maps type parameters of an overload to types.
 type binding map[string]*cel.Type
 
-// bind returns a binding for which the overload's result has the wanted type, and reports whether
-// it exists.
 func (o overload) bind(want *cel.Type) (binding, bool) {
 	b := binding{}
 	return b, unify(o.decl.ResultType(), want, b)
@@ -93,7 +90,7 @@ func unify(pattern, want *cel.Type, b binding) bool {
 	return true
 }
 
-// resolve replaces type parameters by their types. It binds free parameters to a simple type.
+// resolve binds free parameters to a simple type.
 func (b binding) resolve(c choice, t *cel.Type) *cel.Type {
 	switch t.Kind() {
 	case celtypes.TypeParamKind:

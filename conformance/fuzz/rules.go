@@ -17,14 +17,12 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// outcome is the result of a rule validator for an object.
 type outcome struct {
 	errs     []string
 	warnings []string
 	budget   int64
 }
 
-// recorder collects warnings.
 type recorder struct{ texts []string }
 
 func (r *recorder) AddWarning(_, text string) { r.texts = append(r.texts, text) }
@@ -51,7 +49,6 @@ var selfType = regexp.MustCompile(`selfType\d*`)
 
 func normal(s string) string { return selfType.ReplaceAllString(s, "selfType") }
 
-// upstreamRules evaluates the rules of a scenario with the API server's validator.
 func upstreamRules(v *upstreamcel.Validator, w *Scenario, budget int64) outcome {
 	r := &recorder{}
 	ctx := warning.WithWarningRecorder(context.Background(), r)
@@ -80,8 +77,7 @@ func ourRules(rules *engine.Rules, w *Scenario, budget int64) outcome {
 // map.
 const runs = 200
 
-// compareRules returns the difference between the results of both sides for a scenario, or "". If
-// upstream's result varies between runs, ours must be consistent with that range.
+// If upstream's result varies between runs, ours must be consistent with that range.
 func compareRules(w *Scenario, budget int64) (difference string, ours outcome) {
 	validator := newValidator(w)
 	if validator == nil {

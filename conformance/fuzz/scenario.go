@@ -45,7 +45,7 @@ func NewScenario(seed uint64, lib *Library) *Scenario {
 	return w
 }
 
-// withRules adds rules to a schema. It returns nil if the schema is not valid.
+// withRules returns nil if the schema is not valid.
 func (c choice) withRules(lib *Library, p *props) *schema.Structural {
 	bare := structural(p)
 	if bare == nil || len(schema.ValidateStructural(nil, bare)) > 0 {
@@ -68,7 +68,7 @@ func (c choice) comparison(p *props) string {
 	return rule
 }
 
-// keyedStatus sometimes adds lists of type set and map to the status, which writes can reorder.
+// Writes can reorder lists of type set and map.
 func (c choice) keyedStatus(s *props) {
 	if c.one(2) {
 		return
@@ -95,7 +95,6 @@ func (w *Scenario) objects(c choice) {
 	w.old = identified(old, w.group()+"/"+version, c)
 }
 
-// identified adds apiVersion, kind, and metadata to a generated object.
 func identified(obj map[string]any, apiVersion string, c choice) map[string]any {
 	obj["apiVersion"], obj["kind"] = apiVersion, kind
 	obj["metadata"] = map[string]any{"name": "thing", "namespace": "default"}
@@ -123,7 +122,6 @@ func structural(p *props) *schema.Structural {
 	return s
 }
 
-// addRules adds rules to a node and the nodes below it.
 func (c choice) addRules(lib *Library, p *props, d *types.Decl, depth int) {
 	if d.Kind != types.Hidden && (depth == 0 || c.one(3)) {
 		for range 1 + c.IntN(3) {
@@ -260,7 +258,6 @@ func (w *Scenario) write(c choice) Write {
 	return one
 }
 
-// mistype sometimes sets an apiVersion or kind that is wrong or not even a string.
 func (w *Write) mistype(c choice) {
 	if c.one(20) {
 		name := pick(c, []string{"apiVersion", "kind"})
@@ -271,7 +268,6 @@ func (w *Write) mistype(c choice) {
 	}
 }
 
-// reorder returns a copy of a value in which lists of type set and map are reordered.
 func (c choice) reorder(v any, s *props) any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -301,7 +297,6 @@ func (c choice) reorder(v any, s *props) any {
 	return v
 }
 
-// resource returns an identified object with realistic metadata, which is sometimes invalid.
 func (c choice) resource(obj map[string]any, apiVersion string, wrong int) map[string]any {
 	obj = identified(obj, apiVersion, c)
 	metadata := obj["metadata"].(map[string]any)

@@ -11,10 +11,8 @@ var names = []string{
 	"a", "b", "c", "size", "name", "items", "in", "namespace", "x-y", "x.y", "p/q", "u__v", "__z", "true", "for", "ünicode", "s p", "metadata", "status", "kind", "apiVersion",
 }
 
-// keys are the keys of lists of type map.
 var keys = []string{"k", "l", "m-n"}
 
-// rootSchema returns the schema of a resource.
 func (c choice) rootSchema() *props {
 	s := c.object(4)
 	delete(s.Properties, "metadata")
@@ -46,7 +44,6 @@ func (c choice) object(depth int) *props {
 	return s
 }
 
-// node returns a random schema below the root.
 func (c choice) node(depth int) *props {
 	s := c.kind(depth)
 	s.Nullable = c.one(6)
@@ -132,7 +129,6 @@ func (c choice) list(depth int) *props {
 	return s
 }
 
-// mapList returns a list of type map with at least one key. Some keys need escaping.
 func (c choice) mapList(depth int) *props {
 	item := c.object(depth - 1)
 	n := 1 + c.IntN(len(keys))

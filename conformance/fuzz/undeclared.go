@@ -20,10 +20,8 @@ var overKeys = []string{
 	"MAP == dyn({TEXT: 1})", "dyn({TEXT: 1}) == MAP", "[MAP].exists(m, m.exists(k, BOOL))", "MAP[?TEXT].hasValue()", "MAP[TEXT] == TEXT", "has(MAP.a)",
 }
 
-// ofKeys holds conditions on a key that may be null.
 var ofKeys = []string{"k == TEXT", "k != TEXT", "k == null", "k != null", "k.size() > 1", "k < TEXT", "k.startsWith(TEXT)", "type(k) == string", "k in [TEXT, 'b']", "!has(k.a)"}
 
-// iterateAsDyn returns an expression that uses an object or a map as dyn.
 func (w *writer) iterateAsDyn() string {
 	p := pick(w.choice, w.paths)
 	for _, i := range w.Perm(len(w.paths)) {

@@ -8,7 +8,6 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 )
 
-// restrict adds value validations that match a node's type.
 func (c choice) restrict(s *props) {
 	switch {
 	case s.Type == "string" || s.XIntOrString:
@@ -74,8 +73,6 @@ func (c choice) values(of any) []apiextensionsv1.JSON {
 	return out
 }
 
-// alternatives adds value validations under allOf, anyOf, oneOf, or not, for the node and sometimes
-// for a property or the items of it.
 func (c choice) alternatives(s *props) {
 	nested := func() props { return c.nested(s, 2) }
 	switch c.IntN(4) {
@@ -109,7 +106,6 @@ func (c choice) nested(of *props, depth int) props {
 	return in
 }
 
-// defaultOf returns a default value, which sometimes does not match the schema.
 func (c choice) defaultOf(s *props) *apiextensionsv1.JSON {
 	return &apiextensionsv1.JSON{Raw: mustJSON(c.value(s, pick(c, []int{0, 0, 0, 10})))}
 }

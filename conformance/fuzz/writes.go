@@ -61,10 +61,8 @@ func (w *Scenario) storage() string {
 
 func (w *Scenario) hasStatus() bool { return w.seed%2 == 0 }
 
-// group returns the API group of a scenario, which is unique among the scenarios on a server.
 func (w *Scenario) group() string { return fmt.Sprintf("w%d.example.com", w.seed) }
 
-// strategy returns the API server's own strategies for the CRD.
 func (w *Scenario) strategy() (rest.RESTCreateStrategy, rest.RESTUpdateStrategy, error) {
 	internal := &apiextensions.JSONSchemaProps{}
 	if err := apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(w.props, internal, nil); err != nil {
@@ -83,11 +81,10 @@ func (w *Scenario) strategy() (rest.RESTCreateStrategy, rest.RESTUpdateStrategy,
 	return s, s, nil
 }
 
-// compareWrites returns the difference between the causes for which the engine and the API server's
-// strategies reject a scenario's object, or "". Both get the object as prepared by the engine; the
-// preparation is only compared with a real server. It also returns "" if the strategies cannot check
-// the object, or if their result depends on an order and equals the engine's in one order. ours is the
-// engine's result.
+// compareWrites compares the causes for which the engine and the API server's strategies reject a
+// scenario's object. Both get the object as prepared by the engine; the preparation is only compared
+// with a real server. The difference is also "" if the strategies cannot check the object, or if their
+// result varies and ours is consistent with it.
 func compareWrites(w *Scenario) (difference string, ours *engine.Result) {
 	e, err := engine.Compile(w.alone(), engine.Config{})
 	if e == nil {
@@ -126,7 +123,6 @@ func writeOutcome(res *engine.Result) outcome {
 	return sorted(o)
 }
 
-// upstreamWrite runs the API server's checks of a write, without storing the object.
 func (w *Scenario) upstreamWrite(e *engine.Engine) (o outcome, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -161,7 +157,6 @@ func (w *Scenario) upstreamWrite(e *engine.Engine) (o outcome, err error) {
 	return o, err
 }
 
-// stored returns an object with the fields that a server sets.
 func stored(e *engine.Engine, obj map[string]any) (*unstructured.Unstructured, error) {
 	prepared, err := e.Prepare(engine.Request{Object: obj, OldObject: obj})
 	if err != nil {

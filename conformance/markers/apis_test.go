@@ -24,7 +24,6 @@ import (
 	"github.com/celadon-cel/celadon/x/markers/gotree"
 )
 
-// An api is a published module with API types and CRDs.
 type api struct {
 	module   string
 	packages []string // folders
@@ -43,7 +42,6 @@ var apis = []api{
 	{"github.com/openshift/api", []string{"."}, []string{"payload-manifests/crds/*.yaml"}, 2031, 0, []string{"github.com/openshift/api/config/v1", "github.com/openshift/api/machine/v1", "github.com/openshift/api/operator/v1", "github.com/openshift/api/network/v1alpha1"}},
 }
 
-// source parses the module's Go files.
 func (a *api) source(t *testing.T, dir string) *markers.Source {
 	t.Helper()
 	root, err := os.OpenRoot(dir)
@@ -87,8 +85,7 @@ func (a *api) read(t *testing.T, dir string) (crds []*apiextensionsv1.CustomReso
 	return crds
 }
 
-// TestMapping checks that nearly all rules in the CRDs of published APIs map to exactly one marker,
-// at the position of the rule's source. Only rules that a script added may map to no marker.
+// Only rules that a script added may map to no marker.
 func TestMapping(t *testing.T) {
 	for _, a := range apis {
 		t.Run(a.module, func(t *testing.T) {
@@ -122,7 +119,6 @@ func TestMapping(t *testing.T) {
 	}
 }
 
-// checkPosition checks that the rule's source begins at the position that its marker reports.
 func checkPosition(t *testing.T, r markers.Rule) {
 	t.Helper()
 	at := r.Marker.At("rule", 1, 1)
@@ -151,9 +147,8 @@ func checkPosition(t *testing.T, r markers.Rule) {
 	}
 }
 
-// TestMappingAsGenerated generates the CRDs of published APIs twice with controller-tools, once
-// with a number at the start of every rule. The number identifies the comment that produced the
-// rule. The mapping of the CRDs without numbers must find the same comment.
+// The CRDs are generated twice, once with a number at the start of every rule, which identifies the
+// comment that produced the rule. The mapping of the CRDs without numbers must find the same comment.
 func TestMappingAsGenerated(t *testing.T) {
 	if !level.Long() {
 		t.Skip("CELADON_LEVEL=long runs it")
@@ -201,8 +196,7 @@ func TestMappingAsGenerated(t *testing.T) {
 	}
 }
 
-// mark inserts a number before the source of every rule. It returns the changed files by their path
-// in the module, and the markers by number.
+// texts holds the changed files by their path in the module.
 func mark(t *testing.T, src *markers.Source, dir string) (texts map[string]string, marked []*markers.Marker) {
 	t.Helper()
 	texts = map[string]string{}
@@ -233,8 +227,7 @@ func mark(t *testing.T, src *markers.Source, dir string) (texts map[string]strin
 	return texts, marked
 }
 
-// generate returns the CRDs that controller-gen generates from a copy of the module, in which the
-// files of texts replace the originals.
+// texts replaces files of the module, by their path in it.
 func (a *api) generate(t *testing.T, dir string, texts map[string]string) (crds []*apiextensionsv1.CustomResourceDefinition) {
 	t.Helper()
 	here, module := t.TempDir(), t.TempDir()

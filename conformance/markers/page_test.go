@@ -8,8 +8,6 @@ import (
 	"testing"
 )
 
-// TestPage runs the command in docs/go-markers.md for packages without generated CRDs, with the controller-gen
-// that go.mod requires.
 func TestPage(t *testing.T) {
 	page, err := os.ReadFile("../../docs/go-markers.md")
 	if err != nil {

@@ -13,8 +13,6 @@ import (
 	"github.com/celadon-cel/celadon/x/markers"
 )
 
-// TestMarkersAsControllerTools checks that controller-tools and package markers extract the same
-// arguments from random marker comments, and reject the same comments.
 func TestMarkersAsControllerTools(t *testing.T) {
 	t.Parallel()
 	registry := &kbmarkers.Registry{}
@@ -69,7 +67,6 @@ func cutShort(src *markers.Source) bool {
 	return false
 }
 
-// madeUp returns a random XValidation marker, which may contain syntax errors.
 func madeUp(r *rand.Rand) string {
 	pick := func(list ...string) string { return list[r.IntN(len(list))] }
 	value := func() string {

@@ -18,10 +18,8 @@ type tree struct {
 	tests               map[string]string // test binaries by folder
 }
 
-// peersFolder has the benchmarks of whole runs and of peers.
 const peersFolder = "conformance/peers"
 
-// thisTree returns the checkout that this program is part of.
 func thisTree() (*tree, error) {
 	out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/celadon-cel/celadon").Output()
 	if err != nil {
@@ -66,7 +64,6 @@ type benchRun struct {
 	env                         []string
 }
 
-// ofFolder returns a run of benchmarks of peersFolder that measures the command of the tree.
 func (t *tree) ofFolder(pattern string) *benchRun {
 	return &benchRun{
 		program: t.tests[peersFolder], dir: t.folder(peersFolder), pattern: pattern, time: "20ms", count: "1",
@@ -88,16 +85,14 @@ func (r *benchRun) output() ([]byte, error) {
 	return out, nil
 }
 
-// A figure is the measurement of a benchmark in one unit.
 type figure struct {
 	name, unit string
 	value      float64
 }
 
-// processors matches the number of processors at the end of a benchmark's name.
 var processors = regexp.MustCompile(`-[0-9]+$`)
 
-// parseFigures returns the figures in the output of benchmarks, without the benchmarks' iterations.
+// parseFigures leaves out the number of iterations.
 func parseFigures(out []byte) (all []figure) {
 	for line := range bytes.Lines(out) {
 		words := strings.Fields(string(line))
@@ -114,7 +109,7 @@ func parseFigures(out []byte) (all []figure) {
 	return all
 }
 
-// median returns the median of values. For an even number of values, it is the upper one.
+// For an even number of values, the median is the upper one.
 func median(values []float64) float64 {
 	sorted := slices.Sorted(slices.Values(values))
 	return sorted[len(sorted)/2]

@@ -43,7 +43,6 @@ func BenchmarkBuiltin(b *testing.B) {
 	}
 }
 
-// builtinFiles writes the documents of a file in testdata many times, each into a file of its own.
 func builtinFiles(dir, name string) (string, error) {
 	dir = filepath.Join(dir, name)
 	text, err := made.ReadFile("testdata/builtin-" + name + ".yaml")
@@ -64,7 +63,7 @@ func builtinFiles(dir, name string) (string, error) {
 	return dir, nil
 }
 
-// builtinSchemas writes a JSON schema for each kind, in which unknown fields are not allowed.
+// The schemas do not allow unknown fields.
 func builtinSchemas(dir string) error {
 	list := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "k8s.io/kubernetes")
 	list.Dir = filepath.Join("..", "..", "builtin")
@@ -95,8 +94,8 @@ func builtinSchemas(dir string) error {
 
 type definitions map[string]map[string]any
 
-// strict returns a schema like those that are published for kubeconform: it has no references, objects have no other
-// properties than those that it lists, and optional ones can be null.
+// strict returns a schema like those that are published for kubeconform: it has no references, objects
+// have no other properties than those that it lists, and optional ones can be null.
 func (d definitions) strict(s map[string]any) map[string]any {
 	if ref, ok := s["$ref"].(string); ok {
 		name := strings.TrimPrefix(ref, "#/definitions/")

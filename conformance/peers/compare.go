@@ -14,11 +14,9 @@ import (
 // permittedLoss is the share of its median that a benchmark may lose.
 const permittedLoss = 0.10
 
-// errLost is returned if a benchmark lost more than permitted.
 var errLost = errors.New("slower than before")
 
-// benchmarks lists folders with the benchmarks that are compared. In peersFolder, only benchmarks of
-// celadon are compared.
+// In peersFolder, only benchmarks of celadon are compared.
 var benchmarks = []struct{ folder, pattern string }{
 	{peersFolder, "^Benchmark(Start|Check|Find)$/././^celadon$"},
 	{"engine", "^Benchmark(Validate|Rules|Compile)$"},
@@ -27,7 +25,6 @@ var benchmarks = []struct{ folder, pattern string }{
 	{"x/analysis", "^BenchmarkAsk$"},
 }
 
-// runCompare builds another commit and this tree, and runs the benchmarks of both.
 func runCompare(out io.Writer, base string, turns int) error {
 	if base == "" {
 		text, err := exec.Command("git", "describe", "--tags", "--abbrev=0").Output()
@@ -73,8 +70,8 @@ func runCompare(out io.Writer, base string, turns int) error {
 // A measurer returns the figures of one turn of a tree.
 type measurer func(t *tree) ([]figure, error)
 
-// figures runs benchmarks. Benchmarks of the library run three times, and the lowest figure counts,
-// because other processes affect it least.
+// Benchmarks of the library run three times, and the lowest figure counts, because other processes affect
+// it least.
 func (t *tree) figures(folder, pattern, dir string) ([]figure, error) {
 	run := &benchRun{program: t.tests[folder], dir: t.folder(folder), pattern: pattern, time: "0.1s", count: "3"}
 	if folder == peersFolder {
@@ -91,8 +88,7 @@ func (t *tree) figures(folder, pattern, dir string) ([]figure, error) {
 	return lowest(parseFigures(out)), nil
 }
 
-// lowest returns the lowest time and peak memory of each benchmark, in order. It leaves out the benchmarks of
-// upstream.
+// lowest leaves out the benchmarks of upstream.
 func lowest(figures []figure) (all []figure) {
 	for _, f := range figures {
 		if f.unit != "ns/op" && f.unit != "MiB" || strings.Contains(strings.ToLower(f.name), "upstream") {
@@ -108,13 +104,11 @@ func lowest(figures []figure) (all []figure) {
 	return all
 }
 
-// A change holds the figures of a benchmark in both commits, one for each turn.
 type change struct {
 	name, unit    string
 	before, after []float64
 }
 
-// ratio returns the median after the change divided by the median before the change.
 func (c *change) ratio() float64 { return median(c.after) / median(c.before) }
 
 func (c *change) lost() bool { return c.ratio() > 1+permittedLoss }
@@ -128,8 +122,7 @@ func (c *change) print(out io.Writer) {
 		c.name, 100*(c.ratio()-1), median(c.before), median(c.after), c.unit, note)
 }
 
-// compareAll measures all benchmarks and prints them. It returns errLost if any lost, also in a second
-// measurement with more turns.
+// A benchmark is lost only if it is also slower in a second measurement with more turns.
 func compareAll(out io.Writer, before, after *tree, turns int, measurers []measurer) error {
 	var lost []string
 	for _, m := range measurers {
@@ -155,7 +148,7 @@ func compareAll(out io.Writer, before, after *tree, turns int, measurers []measu
 	return nil
 }
 
-// measureBoth measures both trees in each turn, and starts with the other tree in every second turn.
+// Every second turn starts with the other tree.
 func measureBoth(before, after *tree, turns int, measure measurer) ([]*change, error) {
 	var all []*change
 	of := func(f figure) *change {
@@ -190,7 +183,6 @@ func measureBoth(before, after *tree, turns int, measure measurer) ([]*change, e
 	return slices.DeleteFunc(all, func(c *change) bool { return len(c.before) == 0 || len(c.after) == 0 }), nil
 }
 
-// checkout makes a worktree of a commit in dir. remove removes it.
 func checkout(root, dir, name string) (t *tree, remove func(), err error) {
 	git := func(args ...string) error {
 		if out, err := exec.Command("git", append([]string{"-C", root}, args...)...).CombinedOutput(); err != nil {

@@ -25,8 +25,6 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis/search"
 )
 
-// BenchmarkCompile compares compiling the versions of CRDs with cel.NewValidator of each, in time and in
-// memory that the compiled rules keep.
 func BenchmarkCompile(b *testing.B) {
 	all := subjects(b)
 	compare := func(row string, benches func(c *compiling) (ours, theirs func(b *testing.B))) {
@@ -50,7 +48,6 @@ func BenchmarkCompile(b *testing.B) {
 	})
 }
 
-// A compiling is a CRD, the same without rules, and the structural schemas of its versions.
 type compiling struct {
 	crd, plain *apiextensionsv1.CustomResourceDefinition
 	schemas    []*schema.Structural
@@ -96,10 +93,8 @@ func (c *compiling) validators() any {
 	return all
 }
 
-// vettedCRDs is the number of CRDs that are vetted, the largest ones.
 const vettedCRDs = 25
 
-// BenchmarkVet compares vetting the largest CRDs with upstream's validation of new CRDs.
 func BenchmarkVet(b *testing.B) {
 	crds := largestCRDs(b)
 	var plain []*apiextensionsv1.CustomResourceDefinition
@@ -133,7 +128,6 @@ func BenchmarkVet(b *testing.B) {
 	bench(b, "the full report", object, "upstream", loop(theirs(crds), nil, 1))
 }
 
-// validateCRD runs the API server's validation of a new CRD.
 func validateCRD(crd *apiextensionsv1.CustomResourceDefinition) error {
 	v1, internal := crd.DeepCopy(), &apiextensions.CustomResourceDefinition{}
 	apiextensionsv1.SetObjectDefaults_CustomResourceDefinition(v1)
@@ -145,7 +139,6 @@ func validateCRD(crd *apiextensionsv1.CustomResourceDefinition) error {
 	return nil
 }
 
-// largestCRDs returns the vettedCRDs CRDs of the corpus with the largest files and different names.
 func largestCRDs(b *testing.B) (crds []*apiextensionsv1.CustomResourceDefinition) {
 	b.Helper()
 	var files [][]byte
@@ -182,8 +175,7 @@ func largestCRDs(b *testing.B) (crds []*apiextensionsv1.CustomResourceDefinition
 	return crds
 }
 
-// BenchmarkOnceShell measures a search for a write that only one rule rejects, as :find of the shell runs it, for
-// each rule.
+// BenchmarkOnceShell runs searches like :find of the shell.
 func BenchmarkOnceShell(b *testing.B) {
 	defer debug.SetGCPercent(debug.SetGCPercent(400)) // as in the shell
 	for _, s := range subjects(b) {

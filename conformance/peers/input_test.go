@@ -29,8 +29,7 @@ type Kind struct {
 	dir        string
 }
 
-// source is a kind's CRD in a corpus and the object that is made for it. Without a corpus, the CRD is a
-// smaller one.
+// Without a corpus, the CRD of a source is a smaller one.
 type source struct {
 	corpusName, madeName, file string // objects' names in rows; file in testdata
 	crd                        string // pattern in a corpus
@@ -123,7 +122,6 @@ func (s source) newKind(dir string, corpora []string) (*Kind, error) {
 	return k, os.WriteFile(k.CRD, crd, 0o644)
 }
 
-// folder returns the folder of the kind's CRD.
 func (k *Kind) folder() string { return filepath.Dir(k.CRD) }
 
 // Lines writes a file with n objects as JSON lines, unless it exists, and returns its path.
@@ -154,11 +152,11 @@ func (k *Kind) write(name, text string, n int) (string, error) {
 	return path, f.Close()
 }
 
-// One of rejectedIn objects of Files is rejected.
+// Files makes one of rejectedIn objects invalid.
 const rejectedIn = 10
 
-// Files writes a folder with n objects, one per YAML file, and returns its path. Some are rejected by a
-// rule.
+// Files writes a folder with n objects, one per YAML file, and returns its path. A rule rejects some of
+// them.
 func (k *Kind) Files(n int) (string, error) {
 	dir := filepath.Join(k.dir, fmt.Sprintf("files-%d", n))
 	if err := os.MkdirAll(dir, 0o755); err != nil {

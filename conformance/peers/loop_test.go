@@ -15,7 +15,7 @@ import (
 	"github.com/celadon-cel/celadon/internal/testing/cputime"
 )
 
-// bench runs a benchmark SECTION/row/object/side, as results expects its name.
+// results expects names of the form SECTION/row/object/side.
 func bench(b *testing.B, row, object, side string, f func(b *testing.B)) {
 	b.Helper()
 	b.Run(row+"/"+strings.ReplaceAll(object, "/", ":")+"/"+side, f)
@@ -24,8 +24,8 @@ func bench(b *testing.B, row, object, side string, f func(b *testing.B)) {
 // single is the object of rows that have only one.
 const single = "-"
 
-// loop returns a benchmark of the processor time of f, divided by per, and of its allocations. The time of less,
-// which may be nil, is subtracted: it is the part of f that is not measured.
+// The processor time of f is divided by per. The time of less, which may be nil, is subtracted: it is the
+// part of f that is not measured.
 func loop(f, less func(), per int) func(b *testing.B) {
 	return func(b *testing.B) {
 		b.ReportAllocs()
@@ -46,7 +46,6 @@ func loop(f, less func(), per int) func(b *testing.B) {
 	}
 }
 
-// kept returns a benchmark of the memory that a result of f retains.
 func kept(f func() any) func(b *testing.B) {
 	return func(b *testing.B) {
 		const n = 4
@@ -71,14 +70,12 @@ func heap() uint64 {
 	return m.HeapAlloc
 }
 
-// A subject is a CRD of the corpus with its cases.
 type subject struct {
 	name  string
 	crd   *conformance.CRD
 	cases []*conformance.Case
 }
 
-// measured lists the CRDs whose cases are measured, as prefixes of their file names.
 var measured = []string{
 	"httproutes.gateway.networking.k8s.io",
 	"gateways.gateway.networking.k8s.io",
@@ -87,10 +84,8 @@ var measured = []string{
 	"hostedclusters.hypershift.openshift.io",
 }
 
-// measuredCases limits the cases of a CRD.
 const measuredCases = 60
 
-// readSubjects returns the CRDs of the corpus, if there is one, and a made-up CRD.
 var readSubjects = sync.OnceValues(func() ([]*subject, error) {
 	var all []*subject
 	for _, dir := range corpora() {
@@ -133,7 +128,6 @@ func subjects(b *testing.B) []*subject {
 
 func corpora() []string { return filepath.SplitList(os.Getenv("CELADON_CORPUS")) }
 
-// A run measures whole runs of a program.
 type run struct {
 	args []string
 	// per divides the time, for rows with a figure for each object.
@@ -148,7 +142,7 @@ type run struct {
 
 func (r run) bench(b *testing.B) { inSequence(r)(b) }
 
-// inSequence returns a benchmark that runs programs one after the other. Peak memory is the memory of the largest.
+// Peak memory is the memory of the largest program.
 func inSequence(runs ...run) func(b *testing.B) {
 	return func(b *testing.B) {
 		var used, peak int64
@@ -168,7 +162,6 @@ func inSequence(runs ...run) func(b *testing.B) {
 	}
 }
 
-// once runs the program and returns its processor time and peak memory.
 func (r run) once(b *testing.B) (used, peak int64) {
 	b.Helper()
 	cmd := exec.Command(r.args[0], r.args[1:]...)
@@ -208,7 +201,6 @@ func manyLines(b *testing.B) int {
 	return n
 }
 
-// celadon returns the path of the measured command.
 func celadon(b *testing.B) string {
 	b.Helper()
 	path := os.Getenv("CELADON_COMMAND")
@@ -218,7 +210,6 @@ func celadon(b *testing.B) string {
 	return path
 }
 
-// newInput prepares the files that the measured programs read.
 func newInput(b *testing.B) *Input {
 	b.Helper()
 	dir := os.Getenv(peersVariable)

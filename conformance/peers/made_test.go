@@ -14,8 +14,6 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// TestMadeUp checks that the made-up CRDs accept the made-up objects without changes, except those that
-// Files makes for rejection.
 func TestMadeUp(t *testing.T) {
 	t.Parallel()
 	in, err := NewInput(t.TempDir(), nil)

@@ -48,7 +48,6 @@ func main() {
 // onceName starts the names of benchmarks that take minutes, which run only in the first turn.
 const onceName = "BenchmarkOnce"
 
-// runPeers runs the benchmarks of this folder and prints their tables.
 func runPeers(out io.Writer, pattern string, turns int, write bool) error {
 	dir, err := os.MkdirTemp("", "celadon-peers-")
 	if err != nil {
@@ -89,10 +88,8 @@ func runPeers(out io.Writer, pattern string, turns int, write bool) error {
 	return nil
 }
 
-// pageFile shows the tables.
 const pageFile = "docs/speed.md"
 
-// writeSection replaces the text of a section in a page.
 func writeSection(page, section, text string) error {
 	data, err := os.ReadFile(page)
 	if err != nil {
@@ -105,8 +102,7 @@ func writeSection(page, section, text string) error {
 	return os.WriteFile(page, []byte(changed), 0o644)
 }
 
-// withSection returns page with the text of a section replaced. A section is the block of text after a comment with its
-// name.
+// A section is the block of text after a comment with its name.
 func withSection(page, section, text string) (string, error) {
 	const end = "```\n"
 	start := fmt.Sprintf("<!-- results: %s -->\n```text\n", section)

@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// watchMemory reads the peak memory of a process until it ends. The returned function stops that, and
-// returns the last value in bytes. The peak in the resource usage of a process is at least the memory
-// of the process that started it, so it is not used.
+// The returned function stops the reading of the process's peak memory, and returns the last value in
+// bytes. The peak in the resource usage of a process is at least the memory of the process that started
+// it, so it is not used.
 func watchMemory(pid int) func() int64 {
 	var peak int64
 	stop, done := make(chan struct{}), make(chan struct{})
@@ -34,7 +34,7 @@ func watchMemory(pid int) func() int64 {
 	}
 }
 
-// peakMemory returns the peak memory in bytes of a process, from its status in /proc, or 0.
+// status is the content of /proc/PID/status. The result is in bytes, or 0 if it is unknown.
 func peakMemory(status string) int64 {
 	_, after, _ := strings.Cut(status, "VmHWM:")
 	var kib int64

@@ -8,7 +8,6 @@ import (
 	"github.com/celadon-cel/celadon/conformance"
 )
 
-// nested returns a generated CRD with nested loops over 120 items.
 func nested() *subject {
 	text := func() apiextensionsv1.JSONSchemaProps {
 		return apiextensionsv1.JSONSchemaProps{Type: "string"}

@@ -10,10 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// sections lists the sections of docs/speed.md.
 var sections = []string{"start", "check", "builtin", "find", "shell", "rules", "cores", "compile", "vet"}
 
-// TestPage checks that docs/speed.md has a marker for each table.
 func TestPage(t *testing.T) {
 	t.Parallel()
 	data, err := os.ReadFile("../../docs/speed.md")
@@ -52,7 +50,6 @@ func TestWithSection(t *testing.T) {
 	}
 }
 
-// TestTables makes tables of made-up output.
 func TestTables(t *testing.T) {
 	t.Parallel()
 	var all results
@@ -137,7 +134,6 @@ func TestLost(t *testing.T) {
 	}
 }
 
-// TestCompareAll compares made-up figures.
 func TestCompareAll(t *testing.T) {
 	t.Parallel()
 	before, after := &tree{name: "before"}, &tree{name: "after"}

@@ -17,7 +17,7 @@ import (
 	"github.com/celadon-cel/celadon/internal/testing/cputime"
 )
 
-// A work is an operation that both sides can repeat any number of times.
+// Both sides can repeat a work any number of times.
 type work struct {
 	row, object  string
 	theirs, ours func()
@@ -25,7 +25,6 @@ type work struct {
 	copies func()
 }
 
-// BenchmarkRules compares the rules and the whole writes of cases with the API server's code.
 func BenchmarkRules(b *testing.B) {
 	for _, s := range subjects(b) {
 		for _, w := range works(b, s) {
@@ -35,13 +34,11 @@ func BenchmarkRules(b *testing.B) {
 	}
 }
 
-// A version holds both implementations of a version of a CRD.
 type version struct {
 	theirs *upstream
 	ours   *engine.Rules
 }
 
-// works returns the works of the cases of a CRD.
 func works(b *testing.B, s *subject) (all []work) {
 	b.Helper()
 	e, err := engine.Compile(s.crd.Definition, engine.Config{})
@@ -69,7 +66,6 @@ func works(b *testing.B, s *subject) (all []work) {
 	return all
 }
 
-// works returns the works of a case: evaluating its rules, and the whole write.
 func (v *version) works(e *engine.Engine, c *conformance.Case) []work {
 	request := engine.Request{Object: c.Object, OldObject: c.OldObject}
 	seen, err := e.Prepare(request)
@@ -113,7 +109,6 @@ func outcome(accepted bool) string {
 	return ", rejected"
 }
 
-// run evaluates an object's rules with upstream's validator.
 func (u *upstream) run(obj, old map[string]any) field.ErrorList {
 	var was any
 	var opts []upstreamcel.Option
@@ -154,8 +149,7 @@ func BenchmarkCores(b *testing.B) {
 	}
 }
 
-// throughput reports the time of one pass over the work, with a goroutine on each of a number of
-// cores.
+// throughput reports the time of one pass over the work.
 func throughput(b *testing.B, cores int, work []func()) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(cores))
 	start, used := time.Now(), cputime.Process()
@@ -184,7 +178,6 @@ func spin() {
 	}
 }
 
-// allocate creates small maps on the heap.
 func allocate() {
 	keep := make([]map[string]any, 8)
 	for i := range 800 {

@@ -21,7 +21,6 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// BenchmarkStart measures short runs, and the size of the command.
 func BenchmarkStart(b *testing.B) {
 	command, in := celadon(b), newInput(b)
 	version := often(command, "version")
@@ -42,13 +41,11 @@ func BenchmarkStart(b *testing.B) {
 	})
 }
 
-// often returns a benchmark of a short run that is repeated.
 func often(args ...string) func(b *testing.B) {
 	const times = 10
 	return inSequence(slices.Repeat([]run{{args: args, per: times}}, times)...)
 }
 
-// written returns a function that returns a path, or ends the benchmark on an error.
 func written(b *testing.B) func(path string, err error) string {
 	return func(path string, err error) string {
 		b.Helper()
@@ -73,8 +70,7 @@ func emptyProgram(b *testing.B) string {
 	return filepath.Join(dir, "empty")
 }
 
-// BenchmarkCheck measures celadon check on many objects. Its peers decode the same file in this process, and
-// discard the objects.
+// The peers of celadon check decode the same file in this process, and discard the objects.
 func BenchmarkCheck(b *testing.B) {
 	command, in, n := celadon(b), newInput(b), manyLines(b)
 	check := func(k *Kind, path string, per int) run {
@@ -108,8 +104,7 @@ const (
 	validator = "kubectl-validate"
 )
 
-// BenchmarkOnceCheck compares celadon check with kubectl-validate, if it is installed. It first checks that
-// both reject the same files.
+// BenchmarkOnceCheck first checks that both programs reject the same files.
 func BenchmarkOnceCheck(b *testing.B) {
 	command, in := celadon(b), newInput(b)
 	other, err := exec.LookPath(validator)
@@ -125,8 +120,6 @@ func BenchmarkOnceCheck(b *testing.B) {
 	bench(b, row, single, validator, run{args: []string{other, "--local-crds", k.folder(), files}}.bench)
 }
 
-// sameVerdicts returns an error unless celadon and kubectl-validate reject the same files of a folder, and as
-// many as Files made.
 func sameVerdicts(celadon, other string, k *Kind, files string) error {
 	var report struct {
 		Objects []struct{ File, Verdict string }
@@ -159,8 +152,7 @@ func sameVerdicts(celadon, other string, k *Kind, files string) error {
 	return nil
 }
 
-// runJSON runs a program and decodes its output. Exit code 1 means that objects were rejected and is not an
-// error.
+// Exit code 1 means that objects were rejected and is not an error.
 func runJSON(to any, name string, args ...string) error {
 	cmd := exec.Command(name, args...)
 	cmd.Env = append(os.Environ(), "KUBECONFIG="+os.DevNull)
@@ -175,7 +167,6 @@ func runJSON(to any, name string, args ...string) error {
 	return nil
 }
 
-// BenchmarkFind measures celadon find on the CRD with the most rules.
 func BenchmarkFind(b *testing.B) {
 	command, in := celadon(b), newInput(b)
 	const row = "the CRD with the most rules"
@@ -183,12 +174,11 @@ func BenchmarkFind(b *testing.B) {
 	bench(b, row, single, "celadon vet", run{args: []string{command, "vet", in.MostRules}}.bench)
 }
 
-// findRun returns a run of celadon find. The exit code is 2 if the work budget does not suffice for all rules.
+// The exit code is 2 if the work budget does not suffice for all rules.
 func findRun(command, crd string) run {
 	return run{args: []string{command, "find", "--want", "refused", "--crd", crd}, maxExit: 2}
 }
 
-// BenchmarkOnceFind measures celadon find on all CRDs of the corpus, each once.
 func BenchmarkOnceFind(b *testing.B) {
 	command, in := celadon(b), newInput(b)
 	var finds, vets []run
@@ -200,8 +190,7 @@ func BenchmarkOnceFind(b *testing.B) {
 	bench(b, row, single, "celadon vet", inSequence(vets...))
 }
 
-// decoding returns a benchmark that decodes the documents of a file or folder and discards them. The decoders
-// reject duplicate keys.
+// The decoders reject duplicate keys.
 func decoding(decoder, root string, per int) func(b *testing.B) {
 	return func(b *testing.B) {
 		loop(func() {

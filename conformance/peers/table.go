@@ -18,11 +18,10 @@ type results struct {
 	units  map[string]string
 }
 
-// ours is the side of Celadon.
 const ours = "celadon"
 
-// shownUnits lists the units of figures in tables. If a benchmark has figures in several of these units, the table
-// shows the figure whose unit is listed first.
+// If a benchmark has figures in several of these units, the table shows the figure whose unit is listed
+// first.
 var shownUnits = []string{"MB", "MiB", "KiB-kept", "ns/op"}
 
 func (r *results) add(out []byte) {
@@ -57,20 +56,17 @@ func (r *results) add(out []byte) {
 	}
 }
 
-// A table holds the rows of a section.
 type table struct {
 	section string
 	rows    []*row
 }
 
-// A row compares Celadon with another side.
 type row struct {
 	name, side, unit string
 	ratios           []float64 // of each object: the other side's figure divided by ours
 	ours, theirs     []float64
 }
 
-// tables returns the tables in the order of the run.
 func (r *results) tables() (all []*table) {
 	for _, name := range r.names {
 		words := strings.Split(name, "/")
@@ -107,7 +103,6 @@ func (t *table) row(name, side, unit string) *row {
 	return t.rows[len(t.rows)-1]
 }
 
-// add adds the figures of an object, one for each turn.
 func (r *row) add(ours, theirs []float64) {
 	if median(ours) <= 0 { // a difference of two measurements that is smaller than their noise
 		return
@@ -124,7 +119,7 @@ func (r *row) add(ours, theirs []float64) {
 	r.ratios = append(r.ratios, median(ratios))
 }
 
-// String formats the table. A ratio is how many times as fast Celadon is.
+// A ratio is how many times as fast Celadon is.
 func (t *table) String() string {
 	var b bytes.Buffer
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
@@ -148,7 +143,7 @@ func (t *table) String() string {
 	return text.String()
 }
 
-// spaced returns a part of a benchmark's name as the benchmark wrote it.
+// A benchmark's name has _ instead of spaces.
 func spaced(name string) string { return strings.ReplaceAll(name, "_", " ") }
 
 func geomean(ratios []float64) float64 {
@@ -166,7 +161,7 @@ func ratioText(ratio float64) string {
 	return fmt.Sprintf("%.0fx", ratio)
 }
 
-// figureText formats a figure with three digits. Times are in nanoseconds.
+// Times are in nanoseconds.
 func figureText(value float64, unit string) string {
 	if unit == "ns/op" {
 		unit = "ns"

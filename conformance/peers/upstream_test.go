@@ -22,7 +22,6 @@ import (
 	"k8s.io/apiserver/pkg/registry/rest"
 )
 
-// upstream is the API server's own code for a version of a CRD.
 type upstream struct {
 	schema    *schema.Structural
 	rules     *upstreamcel.Validator
@@ -58,13 +57,13 @@ func newUpstream(crd *apiextensionsv1.CustomResourceDefinition, v *apiextensions
 	return u, nil
 }
 
-// valid reports whether the rules would be evaluated at all.
+// The server evaluates rules only if the schema accepts the object.
 func (u *upstream) valid(obj map[string]any) bool {
 	return len(validation.ValidateCustomResource(nil, obj, u.validator)) == 0
 }
 
-// write performs the server's steps from a decoded object up to storage, and those for the old
-// object after it was read.
+// write performs the server's steps from a decoded object up to storage, and the steps for the old object
+// after it was read.
 func (u *upstream) write(obj, old map[string]any) {
 	ctx := genericapirequest.WithNamespace(context.Background(), "default")
 	u2 := u.prepared(obj)

@@ -16,7 +16,6 @@ import (
 	"github.com/celadon-cel/celadon/conformance/suite"
 )
 
-// A program is an implementation that takes part.
 type program struct {
 	name, about   string
 	module, build string // the folder of the module, and the package
@@ -127,7 +126,6 @@ func page(s *suite.Suite, reports []*suite.Report) []byte {
 	return b.Bytes()
 }
 
-// examples returns one case of each of the first topics.
 func examples(r *suite.Report, detail string) string {
 	var list []string
 	topics := map[string]bool{}

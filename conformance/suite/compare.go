@@ -27,10 +27,8 @@ const (
 // Levels returns all levels in the order of the report.
 func Levels() []string { return []string{LevelVerdict, LevelCauses, LevelObject, LevelCost} }
 
-// managed lists the metadata fields that only a server can set.
 var managed = []string{"uid", "creationTimestamp", "resourceVersion", "generation", "managedFields"}
 
-// compared reports whether a level applies to an expected response.
 func compared(level string, want *Response) bool {
 	switch level {
 	case LevelObject:
@@ -41,7 +39,6 @@ func compared(level string, want *Response) bool {
 	return true
 }
 
-// difference describes how a response differs from the expected response at a level. It returns "" if they agree.
 func difference(level string, want, got *Response) string {
 	switch level {
 	case LevelVerdict:
@@ -65,8 +62,7 @@ func difference(level string, want, got *Response) string {
 	return ""
 }
 
-// statusDifference compares code, causes, and warnings, and the message if there are no causes. The
-// order of causes and warnings does not matter, because it is random in a server.
+// The order of causes and warnings does not matter, because it is random in a server.
 func statusDifference(want, got *Response) string {
 	var out []string
 	if want.Code != got.Code {
@@ -100,7 +96,7 @@ func warningLines(warnings []string) (all []string) {
 	return all
 }
 
-// subtract returns the lines of a that are not in b, counting duplicates.
+// subtract counts duplicates.
 func subtract(a, b []string) (only []string) {
 	left := map[string]int{}
 	for _, line := range b {
@@ -115,7 +111,6 @@ func subtract(a, b []string) (only []string) {
 	return only
 }
 
-// objectDifference compares two objects without the metadata that only a server can set.
 func objectDifference(want, got json.RawMessage) string {
 	if got == nil {
 		return "want an object, got none"
@@ -146,7 +141,7 @@ func comparableObject(data json.RawMessage) (map[string]any, error) {
 	return object, nil
 }
 
-// valueDifference describes the first difference between two values, by sorted keys.
+// valueDifference describes the first difference, by sorted keys.
 func valueDifference(path string, want, got any) string {
 	a, aIsMap := want.(map[string]any)
 	b, bIsMap := got.(map[string]any)
@@ -196,8 +191,7 @@ func allKeys(maps ...map[string]any) func(yield func(string) bool) {
 	}
 }
 
-// equalScalars reports whether two JSON values are equal. Numbers are equal if their values are: 1.0
-// and 1 are the same number.
+// 1.0 and 1 are the same number.
 func equalScalars(a, b any) bool {
 	x, xIsNumber := a.(json.Number)
 	y, yIsNumber := b.(json.Number)

@@ -9,7 +9,6 @@ import (
 	"strings"
 )
 
-// maxKnown limits the lines of a file of known differences.
 const maxKnown = 10_000
 
 // Known holds the differences that a user expects.
@@ -52,7 +51,6 @@ func ReadKnown(r io.Reader) (all Known, err error) {
 // flat replaces slashes, so that * matches them.
 func flat(s string) string { return strings.ReplaceAll(s, "/", "\x00") }
 
-// find reports whether a difference is known, and counts it.
 func (all Known) find(level, minor, id string) bool {
 	for _, k := range all {
 		inMinor, _ := path.Match(k.minor, minor)
@@ -65,7 +63,6 @@ func (all Known) find(level, minor, id string) bool {
 	return false
 }
 
-// stale returns the entries that match no difference.
 func (all Known) stale() (out []string) {
 	for _, k := range all {
 		if k.found == 0 {

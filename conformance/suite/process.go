@@ -15,15 +15,14 @@ import (
 )
 
 const (
-	// maxLine limits the bytes of a line.
+	// maxLine is in bytes.
 	maxLine = 4 << 20
-	// maxStderr limits the part of an implementation's stderr that error messages show.
+	// maxStderr limits the bytes of an implementation's stderr that error messages show.
 	maxStderr = 2 << 10
 	// stopTimeout limits the wait for an implementation to exit after its stdin is closed.
 	stopTimeout = 5 * time.Second
 )
 
-// A process is a running implementation.
 type process struct {
 	command *exec.Cmd
 	cancel  context.CancelFunc
@@ -54,7 +53,6 @@ func start(ctx context.Context, command []string) (*process, error) {
 	return p, nil
 }
 
-// read sends the lines of stdout to lines until stdout ends or ctx is done.
 func (p *process) read(ctx context.Context, stdout io.Reader) {
 	defer close(p.lines)
 	scanner := bufio.NewScanner(stdout)
@@ -69,7 +67,7 @@ func (p *process) read(ctx context.Context, stdout io.Reader) {
 	p.readErr = scanner.Err()
 }
 
-// exchange sends a request and returns the response. After an error, the process must be stopped.
+// After an error, the process must be stopped.
 func (p *process) exchange(ctx context.Context, req *Request, timeout time.Duration) (*Answer, error) {
 	line, err := json.Marshal(req)
 	if err != nil {
@@ -92,7 +90,6 @@ func (p *process) exchange(ctx context.Context, req *Request, timeout time.Durat
 	}
 }
 
-// ended returns why the implementation writes no more lines.
 func (p *process) ended() error {
 	if errors.Is(p.readErr, bufio.ErrTooLong) {
 		return fmt.Errorf("a line has over %d bytes", maxLine)
@@ -119,8 +116,8 @@ func parseAnswer(line []byte, id string) (*Answer, error) {
 	return a, nil
 }
 
-// stop closes the implementation's stdin, waits until it exits, and kills it if it does not. It
-// returns the last lines that the implementation wrote to stderr.
+// stop kills the implementation if it does not exit within timeout. It returns the last lines that the
+// implementation wrote to stderr.
 func (p *process) stop(timeout time.Duration) string {
 	kill := time.AfterFunc(timeout, p.cancel)
 	defer p.cancel()

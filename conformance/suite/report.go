@@ -23,7 +23,6 @@ type groupResult struct {
 	unsupported int
 }
 
-// A tally counts the responses of a group at a level.
 type tally struct{ passed, known, failed int }
 
 type failure struct{ minor, id, level, detail string }
@@ -55,7 +54,7 @@ func (r *Report) group(name string) *groupResult {
 
 func (r *Report) unsupported(group string) { r.group(group).unsupported++ }
 
-// add counts a response. An empty detail means that it is as expected.
+// An empty detail means that the response is as expected.
 func (r *Report) add(group, level, minor, id, detail string, all Known) {
 	r.compared++
 	t := r.group(group).levels[level]

@@ -29,8 +29,8 @@ type Config struct {
 // ErrNothing is the error of a run that compares no response.
 var ErrNothing = errors.New("no answer was compared")
 
-// Run runs the cases of a suite. It always returns a report. It returns an error if cfg is invalid, if the implementation
-// cannot be started or is not usable, or if no response was compared.
+// Run runs the cases of a suite. It always returns a report, also with an error. The error is ErrNothing if
+// no response was compared.
 func (s *Suite) Run(ctx context.Context, cfg Config) (*Report, error) {
 	if cfg.Timeout == 0 {
 		cfg.Timeout = defaultTimeout
@@ -62,7 +62,6 @@ type run struct {
 	restarts int
 }
 
-// check returns an error without a command, or if the selection has unknown names.
 func (r *run) check() error {
 	if len(r.cfg.Command) == 0 {
 		return errors.New("no command: want the command that starts the implementation")
@@ -80,7 +79,6 @@ func (r *run) check() error {
 	return nil
 }
 
-// start starts the implementation and sends it a hello.
 func (r *run) start(ctx context.Context) (err error) {
 	if r.process, err = start(ctx, r.cfg.Command); err != nil {
 		return err
@@ -101,7 +99,6 @@ func (r *run) start(ctx context.Context) (err error) {
 	return nil
 }
 
-// stop stops the implementation and returns its stderr.
 func (r *run) stop(timeout time.Duration) (stderr string) {
 	if r.process != nil {
 		stderr = r.process.stop(timeout)
@@ -110,7 +107,7 @@ func (r *run) stop(timeout time.Duration) (stderr string) {
 	return stderr
 }
 
-// withStderr stops the implementation and adds its last output on stderr to an error.
+// withStderr stops the implementation.
 func (r *run) withStderr(err error) error {
 	if stderr := r.stop(0); stderr != "" {
 		return fmt.Errorf("%w; its standard error ends with:\n%s", err, stderr)
@@ -141,8 +138,7 @@ func selected(names []string, name string) bool {
 	return len(names) == 0 || slices.Contains(names, name)
 }
 
-// one compares the response to a request. If the response is invalid or missing, each level fails, and
-// the implementation is started again.
+// If the response is invalid or missing, each level fails, and the implementation is started again.
 func (r *run) one(ctx context.Context, c *Case, want *Response, req *Request) error {
 	got, err := r.process.exchange(ctx, req, r.cfg.Timeout)
 	if ctx.Err() != nil {

@@ -30,8 +30,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// implement responds to the requests in a way that a test needs. By default, each write is accepted
-// with code 201 and its own object.
+// By default, each write is accepted with code 201 and its own object.
 func implement(how string) {
 	in := bufio.NewScanner(os.Stdin)
 	in.Buffer(nil, 8<<20)
@@ -65,7 +64,6 @@ func implement(how string) {
 	}
 }
 
-// misbehave changes a response, or does not return.
 func misbehave(how string, first bool, a map[string]any) {
 	switch {
 	case how == "unsupported":
@@ -117,8 +115,7 @@ func respond(a map[string]any) {
 	fmt.Printf("%s}\n", data)
 }
 
-// small returns a suite with three writes, which the implementation of this file decides correctly
-// except for the last.
+// The implementation of this file responds correctly to two of the three writes.
 func small() *suite.Suite {
 	cost := int64(7)
 	object := json.RawMessage(`{"metadata":{"name":"a"}}`)
@@ -140,7 +137,6 @@ func small() *suite.Suite {
 	}
 }
 
-// TestImplementations checks the reports for implementations that misbehave.
 func TestImplementations(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {
@@ -202,10 +198,8 @@ func TestImplementations(t *testing.T) {
 	}
 }
 
-// squeezed returns a text with single spaces.
 func squeezed(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// TestSelection checks the errors of invalid configurations.
 func TestSelection(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -223,7 +217,6 @@ func TestSelection(t *testing.T) {
 	}
 }
 
-// TestKnown checks the errors of files of known differences.
 func TestKnown(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
@@ -241,7 +234,6 @@ func TestKnown(t *testing.T) {
 	}
 }
 
-// TestExample runs the example implementation, and compares the report with testdata/example.txt.
 func TestExample(t *testing.T) {
 	python, err := exec.LookPath("python3")
 	if errors.Is(err, exec.ErrNotFound) {

@@ -15,7 +15,6 @@ import (
 
 var corpusWrites = flag.Int("corpus-writes", 2000, "how many writes of CELADON_CORPUS a run compares")
 
-// TestCorpus compares verdicts on the CRDs and on writes of a corpus.
 func TestCorpus(t *testing.T) {
 	folder, versions := oracles(t)
 	all, crds := writesOfCorpus(t), crdsOfCorpus(t)
@@ -38,7 +37,6 @@ func TestCorpus(t *testing.T) {
 	}
 }
 
-// crdsOfCorpus returns the CRDs of the corpus, without writes.
 func crdsOfCorpus(t *testing.T) (all []*Case) {
 	t.Helper()
 	for _, file := range corpus.CRDFiles(t) {
@@ -58,7 +56,6 @@ type corpusWrite struct {
 	name, crd string
 }
 
-// writesOfCorpus returns a sample of the writes, sorted by CRD.
 func writesOfCorpus(t *testing.T) (all []corpusWrite) {
 	t.Helper()
 	for _, folder := range corpus.Folders(t) {

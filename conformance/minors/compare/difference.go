@@ -36,7 +36,7 @@ func Differences(libraries, celadon Verdict) (all []Difference) {
 	return all
 }
 
-// subtract returns the lines of a that are not in b, counting duplicates.
+// subtract counts duplicates.
 func subtract(a, b []string) (rest []string) {
 	left := count(b)
 	for _, line := range a {

@@ -31,7 +31,7 @@ type Write struct {
 	Old         json.RawMessage `json:"old,omitempty"`
 }
 
-// A Generator generates cases. Its rules call the functions of all Kubernetes versions.
+// A Generator generates cases.
 type Generator struct {
 	// Rules limits the rules of a CRD, so that more CRDs can be compared. 0 keeps all.
 	Rules int
@@ -49,7 +49,7 @@ func NewGenerator(last int) *Generator {
 }
 
 // Case returns the case of a seed with n writes, or nil if no CRD can have the generated schema.
-// Every second seed uses the functions of the newest version, the others the functions of any
+// Every second seed uses the functions of the last version, the others the functions of any
 // version, so that enough rules compile in each.
 func (g *Generator) Case(seed uint64, n int) (*Case, error) {
 	lib := g.libraries[len(g.libraries)-1]
@@ -80,7 +80,6 @@ func (g *Generator) Case(seed uint64, n int) (*Case, error) {
 	return c, nil
 }
 
-// limitRules removes all but n rules from each version of a CRD. The seed determines which are kept.
 func limitRules(crd *apiextensionsv1.CustomResourceDefinition, n int, seed uint64) {
 	r := rand.New(rand.NewPCG(seed, 0))
 	for i := range crd.Spec.Versions {
@@ -105,8 +104,7 @@ func limitRules(crd *apiextensionsv1.CustomResourceDefinition, n int, seed uint6
 	}
 }
 
-// eachRules calls f for the rules of a schema and of those of its properties, items, and values,
-// always in the same order.
+// eachRules always visits schemas in the same order.
 func eachRules(s *apiextensionsv1.JSONSchemaProps, f func(*apiextensionsv1.ValidationRules)) {
 	f(&s.XValidations)
 	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
@@ -136,7 +134,6 @@ func NewWrite(crd *apiextensionsv1.CustomResourceDefinition, version, subresourc
 	return w, err
 }
 
-// storedObject returns an object with the metadata that each stored object has.
 func storedObject(obj map[string]any) map[string]any {
 	metadata, ok := obj["metadata"].(map[string]any)
 	if !ok {
@@ -159,8 +156,7 @@ func typedObject(crd *apiextensionsv1.CustomResourceDefinition, version string, 
 	return json.Marshal(typed)
 }
 
-// withoutDuplicates returns metadata without duplicate owner references. A server removes them before
-// the registry gets the object.
+// A server removes duplicate owner references before the registry gets the object.
 func withoutDuplicates(metadata map[string]any) map[string]any {
 	owners, ok := metadata["ownerReferences"].([]any)
 	if !ok {
@@ -177,7 +173,6 @@ func withoutDuplicates(metadata map[string]any) map[string]any {
 	return out
 }
 
-// setCRD sets the CRD of w to its version of crd.
 func (w *Write) setCRD(crd json.RawMessage) error {
 	all := &apiextensionsv1.CustomResourceDefinition{}
 	if err := json.Unmarshal(crd, all); err != nil {

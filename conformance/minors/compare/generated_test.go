@@ -18,8 +18,6 @@ var (
 	only   = flag.String("minors", "", "the minor versions to compare, such as 1.28,1.31; all if empty")
 )
 
-// oracles returns the folder of the programs, CELADON_ORACLES, and the minor versions that -minors
-// selects.
 func oracles(t *testing.T) (folder string, found []types.Version) {
 	t.Helper()
 	if folder = os.Getenv("CELADON_ORACLES"); folder == "" {
@@ -43,7 +41,6 @@ func oracles(t *testing.T) (folder string, found []types.Version) {
 	return folder, found
 }
 
-// TestGenerated compares verdicts on generated CRDs and writes.
 func TestGenerated(t *testing.T) {
 	folder, versions := oracles(t)
 	for _, v := range versions {
@@ -95,7 +92,6 @@ func newRun(t *testing.T, folder string, v types.Version) *Run {
 	}
 }
 
-// check prints the results and fails the test if there are unknown differences.
 func check(t *testing.T, r *Run) {
 	t.Helper()
 	var b strings.Builder

@@ -42,7 +42,6 @@ func (k *known) matches(d *Difference) bool {
 	return slices.ContainsFunc(d.Missing, k.line.MatchString) || slices.ContainsFunc(d.Extra, k.line.MatchString)
 }
 
-// allowed returns the largest share of differences with a reason.
 func allowed(reason string) float64 {
 	for _, k := range knownDifferences {
 		if k.reason == reason {

@@ -7,7 +7,6 @@ import (
 	"testing"
 )
 
-// TestModules checks that the module file of each minor has the libraries of that minor.
 func TestModules(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("../*/1.*.mod")

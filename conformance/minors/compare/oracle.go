@@ -88,7 +88,7 @@ type writeAnswer struct {
 	Persisted     json.RawMessage
 }
 
-// answer returns the response to a request, or the verdict if the libraries panic or cannot read it.
+// failure is the verdict if the libraries panic or cannot read the request.
 func (o *Oracle) answer(req *request) (a *answer, failure Verdict, err error) {
 	if err := o.encoder.Encode(req); err != nil {
 		return nil, nil, err
@@ -175,8 +175,6 @@ func (a *writeAnswer) verdict() (Verdict, error) {
 	return v.sorted(), nil
 }
 
-// sent returns the warnings that a server sends: without duplicates, and without those that contain
-// control characters.
 func sent(warnings []string) (all []string) {
 	for _, w := range warnings {
 		if !slices.Contains(all, w) && !strings.ContainsFunc(w, unicode.IsControl) {
@@ -210,7 +208,6 @@ func (o *Oracle) Shuffled(w *Write, n int, until func([]Verdict) bool) (all []Ve
 	return all, nil
 }
 
-// shuffled returns JSON with the keys of its objects in a random order.
 func shuffled(data json.RawMessage, order *rand.Rand) (json.RawMessage, error) {
 	if data == nil {
 		return nil, nil

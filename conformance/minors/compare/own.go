@@ -22,10 +22,8 @@ var ownSchema []byte
 //go:embed testdata/objects.yaml
 var ownObjects []byte
 
-// rulesPerCRD is the number of rules in each of Celadon's own CRDs.
 const rulesPerCRD = 12
 
-// ownCases returns CRDs with Celadon's own rules, and writes of its own objects.
 func ownCases() (cases []*Case, err error) {
 	schema := apiextensionsv1.JSONSchemaProps{}
 	if err := yaml.Unmarshal(ownSchema, &schema); err != nil {
@@ -43,8 +41,8 @@ func ownCases() (cases []*Case, err error) {
 	return cases, nil
 }
 
-// splitRules returns the rules in a text, one per line. A line that ends in b""" or is b' ends the string that
-// begins on the line before, so it belongs to the same rule.
+// A line that ends in b""" or is b' ends the string that begins on the line before, so it belongs to the
+// same rule.
 func splitRules(text string) (rules []string) {
 	for line := range strings.Lines(text) {
 		line = strings.TrimSuffix(line, "\n")
@@ -99,7 +97,6 @@ func ownCRD(n int, spec *apiextensionsv1.JSONSchemaProps, rules []string) *apiex
 	return crd
 }
 
-// ownObject returns a custom resource with a spec, without a type.
 func ownObject(spec map[string]any) map[string]any {
 	return map[string]any{"metadata": map[string]any{"name": "thing"}, "spec": spec}
 }

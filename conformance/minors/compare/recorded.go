@@ -35,7 +35,7 @@ type RecordedWrite struct {
 // the next older version.
 type Verdicts map[string]Verdict
 
-// set adds the verdict of a version. Versions must be added in order.
+// Versions must be added in order.
 func (all Verdicts) set(v types.Version, verdict Verdict) {
 	if !reflect.DeepEqual(all.of(v), verdict) {
 		all[v.String()] = verdict
@@ -80,7 +80,6 @@ func ReadRecordings(path string) (*Recordings, error) {
 	}
 }
 
-// setCRDs sets the CRDs of the writes, which are not in the file.
 func (r *Recording) setCRDs() error {
 	for _, w := range r.Writes {
 		if err := w.setCRD(r.CRD); err != nil {
@@ -117,13 +116,11 @@ func (all *Recordings) Write(path string) error {
 // depends on the order of a Go map are not recorded.
 const stableShuffles = 12
 
-// A recorder records the verdicts of programs of some versions.
 type recorder struct {
 	versions []types.Version
 	oracles  []*Oracle
 }
 
-// newRecording returns a case without verdicts.
 func newRecording(c *Case) *Recording {
 	r := &Recording{Case: *c, Verdicts: Verdicts{}}
 	for _, w := range c.Writes {
@@ -132,7 +129,7 @@ func newRecording(c *Case) *Recording {
 	return r
 }
 
-// record adds the verdicts of all programs. It removes writes whose verdict is not always the same.
+// record removes writes whose verdict is not always the same.
 func (p *recorder) record(r *Recording) error {
 	for i, o := range p.oracles {
 		verdict, err := o.CRD(r.CRD)
@@ -155,7 +152,6 @@ func (p *recorder) record(r *Recording) error {
 	return nil
 }
 
-// recordWrite adds the verdicts on a write. It returns false if they are not always the same.
 func (p *recorder) recordWrite(w *RecordedWrite) (stable bool, err error) {
 	for i, o := range p.oracles {
 		verdict, err := o.Write(w.Write)

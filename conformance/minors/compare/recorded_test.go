@@ -21,7 +21,6 @@ const (
 	recordedWrites = 6
 )
 
-// TestRecorded compares Celadon's verdicts with recorded ones.
 func TestRecorded(t *testing.T) {
 	if *update {
 		updateRecordings(t)

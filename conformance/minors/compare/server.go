@@ -56,7 +56,7 @@ func (s *Server) CRD(ctx context.Context, crd json.RawMessage) (Verdict, error) 
 	return v.sorted(), nil
 }
 
-// lineOf describes a rule with its path in the schema, as an Oracle does.
+// The path is in the schema, as an Oracle returns it.
 func lineOf(version string, r *vet.Rule) ruleLine {
 	path := r.Field[strings.Index(r.Field, "openAPIV3Schema"):]
 	path = strings.TrimSuffix(path, fmt.Sprintf(".x-kubernetes-validations[%d]", r.Index))

@@ -30,7 +30,6 @@ const (
 
 func (v Verdict) add(aspect, line string) { v[aspect] = append(v[aspect], withoutChance(line)) }
 
-// sorted sorts the lines of each aspect and returns v.
 func (v Verdict) sorted() Verdict {
 	for _, lines := range v {
 		slices.Sort(lines)
@@ -49,7 +48,6 @@ var (
 // cost, the server names random ones.
 const totalDetail = "contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema"
 
-// withoutChance removes the parts of a line that are random in the server.
 func withoutChance(line string) string {
 	if strings.HasSuffix(line, totalDetail) {
 		return totalDetail
@@ -59,7 +57,6 @@ func withoutChance(line string) string {
 
 func errorLine(typ, path, message string) string { return fmt.Sprintf("%s %s: %s", path, typ, message) }
 
-// ruleLine describes the estimates of a rule, or that it or its message does not compile.
 type ruleLine struct {
 	version, path                   string
 	index                           int
@@ -82,7 +79,6 @@ func (r ruleLine) String() string {
 // storage removes.
 var serverMetadata = []string{"uid", "creationTimestamp", "resourceVersion", "generation", "managedFields", "selfLink"}
 
-// objectLine returns an object as JSON, without metadata that only a server can set.
 func objectLine(obj map[string]any) (string, error) {
 	kept := make(map[string]any, len(obj))
 	for name, value := range obj {

@@ -27,7 +27,6 @@ type fieldError struct {
 	Message string          `json:"message"`
 }
 
-// crd handles a request to create or update a CRD.
 func (s *service) crd(req *request) (*crdAnswer, error) {
 	crd, err := decodeCRD(req.CRD)
 	if err != nil {
@@ -60,7 +59,6 @@ func envLoader(stored bool) cel.EnvLoader {
 	return cel.NewExpressionsEnvLoader()
 }
 
-// validateCRD prepares crd for a create, or if old is not nil for an update, and validates it.
 func validateCRD(crd, old *apiextensions.CustomResourceDefinition) *crdAnswer {
 	ctx, a := crdContext(old != nil), &crdAnswer{}
 	strategy := customresourcedefinition.NewStrategy(scheme)
@@ -82,7 +80,6 @@ func validateCRD(crd, old *apiextensions.CustomResourceDefinition) *crdAnswer {
 	return a
 }
 
-// crdContext returns the context of a request that writes a CRD.
 func crdContext(update bool) context.Context {
 	verb := "create"
 	if update {
@@ -102,7 +99,6 @@ func fieldErrors(list field.ErrorList) []fieldError {
 	return errs
 }
 
-// jsonValue returns v as JSON, or its text if it has no JSON form.
 func jsonValue(v any) json.RawMessage {
 	data, err := json.Marshal(v)
 	if err != nil {

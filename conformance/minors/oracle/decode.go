@@ -12,8 +12,7 @@ import (
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 )
 
-// decode decodes the object of a request, or an object that is stored in etcd. It prunes the object,
-// sets defaults, and returns the paths of unknown fields.
+// decode returns the paths of unknown fields. stored is set for an object in etcd.
 func (r *Resource) decode(data []byte, stored bool) (*unstructured.Unstructured, []string, error) {
 	u := &unstructured.Unstructured{}
 	if err := utiljson.Unmarshal(data, &u.Object); err != nil {

@@ -4,7 +4,6 @@ package main
 
 import "k8s.io/apiserver/pkg/cel/environment"
 
-// envSet returns the CEL environments in which the server compiles rules.
 func envSet() *environment.EnvSet {
 	return environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion())
 }

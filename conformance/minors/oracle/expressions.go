@@ -14,7 +14,6 @@ import (
 	genericapirequest "k8s.io/apiserver/pkg/endpoints/request"
 )
 
-// expressions handles a request to compile rules for a schema.
 func (s *service) expressions(req *request) (*version, error) {
 	props, err := decodeSchema(req.Schema, req.Rules)
 	if err != nil {
@@ -39,7 +38,6 @@ func (s *service) expressions(req *request) (*version, error) {
 	return v, s.evaluate(v, props, req)
 }
 
-// evaluate validates the value of req with the rules of props.
 func (s *service) evaluate(v *version, props *apiextensions.JSONSchemaProps, req *request) (err error) {
 	r := &Resource{}
 	if r.Structural, err = structuralschema.NewStructural(props); err != nil {
@@ -63,7 +61,6 @@ func (s *service) evaluate(v *version, props *apiextensions.JSONSchemaProps, req
 	return nil
 }
 
-// decodeSchema decodes a schema and appends rules to its own.
 func decodeSchema(schema, rules json.RawMessage) (*apiextensions.JSONSchemaProps, error) {
 	var v1 apiextensionsv1.JSONSchemaProps
 	if err := json.Unmarshal(schema, &v1); err != nil {

@@ -7,7 +7,6 @@ import (
 	utilfeature "k8s.io/apiserver/pkg/util/feature"
 )
 
-// ratchets reports whether updates ratchet.
 func ratchets() bool {
 	return utilfeature.DefaultFeatureGate.Enabled(apiextensionsfeatures.CRDValidationRatcheting)
 }

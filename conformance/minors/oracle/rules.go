@@ -13,7 +13,6 @@ import (
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
 )
 
-// A version holds the rules of one version of a CRD.
 type version struct {
 	Name             string   `json:"name,omitempty"`
 	Total            uint64   `json:"total"`
@@ -24,7 +23,6 @@ type version struct {
 	ActualCost *int64       `json:"actualCost,omitempty"`
 }
 
-// A rule is the result of compiling a rule.
 type rule struct {
 	Path            string  `json:"path"`
 	Index           int     `json:"index"`
@@ -42,7 +40,6 @@ type rule struct {
 
 var schemaPath = field.NewPath("openAPIV3Schema")
 
-// versionOf compiles the rules of a version of crd.
 func (s *service) versionOf(crd *apiextensions.CustomResourceDefinition, name string, loader cel.EnvLoader) (*version, error) {
 	v := &version{Name: name, Rules: []rule{}}
 	props, err := apiextensions.GetSchemaForVersion(crd, name)
@@ -59,7 +56,6 @@ func (s *service) versionOf(crd *apiextensions.CustomResourceDefinition, name st
 	return v, c.compile(props.OpenAPIV3Schema, schemaPath, validation.RootCELContext(props.OpenAPIV3Schema))
 }
 
-// structuralErrors returns why the rules of a version are not compiled.
 func structuralErrors(props *apiextensions.JSONSchemaProps) (errs []string) {
 	s, err := structuralschema.NewStructural(props)
 	if err != nil {
@@ -71,13 +67,12 @@ func structuralErrors(props *apiextensions.JSONSchemaProps) (errs []string) {
 	return errs
 }
 
-// A compiler compiles the rules of a schema into version.
 type compiler struct {
 	loader  cel.EnvLoader
 	version *version
 }
 
-// compile compiles the rules of props and its children, in the order of the server's validation.
+// compile visits schemas in the order of the server's validation.
 func (c *compiler) compile(props *apiextensions.JSONSchemaProps, path *field.Path, context *validation.CELSchemaContext) error {
 	if err := c.compileChildren(props, path, context); err != nil {
 		return err
@@ -156,7 +151,6 @@ func (c *compiler) result(result cel.CompilationResult, context *validation.CELS
 	return r
 }
 
-// multiply returns the product, or the largest number if it overflows.
 func multiply(a, b uint64) uint64 {
 	if a != 0 && math.MaxUint64/a < b {
 		return math.MaxUint64

@@ -12,11 +12,9 @@ import (
 	"k8s.io/apiserver/pkg/cel/common"
 )
 
-// usesOldSelf reports whether a compiled rule is a transition rule.
 func usesOldSelf(r cel.CompilationResult) bool { return r.UsesOldSelf }
 
-// validate validates a value with the resource's rules and returns the errors and the remaining budget.
-// For a create, old is nil. With ratchet, it ratchets as the strategy of the minor does.
+// old is nil for a create. With ratchet, validate ratchets like the strategy of the minor.
 func validate(ctx context.Context, r *Resource, obj, old any, ratchet bool) (field.ErrorList, int64) {
 	var options []cel.Option
 	if ratchet && ratchets() {

@@ -17,7 +17,7 @@ var (
 
 func init() { install.Install(scheme) }
 
-// decodeCRD decodes a CRD like the server: it sets defaults and converts to the internal version.
+// decodeCRD sets defaults and converts to the internal version, like the server.
 func decodeCRD(data []byte) (*apiextensions.CustomResourceDefinition, error) {
 	obj, err := runtime.Decode(codecs.UniversalDecoder(apiextensions.SchemeGroupVersion), data)
 	if err != nil {
@@ -30,7 +30,6 @@ func decodeCRD(data []byte) (*apiextensions.CustomResourceDefinition, error) {
 	return crd, nil
 }
 
-// toV1 returns crd in the version in which the server serves custom resources.
 func toV1(crd *apiextensions.CustomResourceDefinition) (*apiextensionsv1.CustomResourceDefinition, error) {
 	v1 := &apiextensionsv1.CustomResourceDefinition{}
 	if err := scheme.Convert(crd, v1, nil); err != nil {

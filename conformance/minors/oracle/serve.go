@@ -15,13 +15,11 @@ import (
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
 )
 
-// A servedResource is a resource with its strategies.
 type servedResource struct {
 	*Resource
 	resource, status Strategy
 }
 
-// resource returns the version of a CRD as the server serves it.
 func (s *service) resource(data []byte, version string) (*servedResource, error) {
 	key := version + "\x00" + string(data)
 	if s.last != nil && s.lastKey == key {
@@ -68,7 +66,7 @@ func serve(crd *apiextensionsv1.CustomResourceDefinition, version string) (*Reso
 	return r, r.setSubresources(crd, props)
 }
 
-// internalSchema returns the schema of a version, or nil if it has none.
+// internalSchema returns nil for a version without schema.
 func internalSchema(crd *apiextensionsv1.CustomResourceDefinition, version string) (*apiextensions.JSONSchemaProps, error) {
 	v1, err := apihelpers.GetSchemaForVersion(crd, version)
 	if err != nil || v1 == nil {
@@ -81,7 +79,6 @@ func internalSchema(crd *apiextensionsv1.CustomResourceDefinition, version strin
 	return internal.OpenAPIV3Schema, nil
 }
 
-// setSchema sets the structural schema and the validators.
 func (r *Resource) setSchema(props *apiextensions.JSONSchemaProps) (err error) {
 	if props != nil {
 		if r.Structural, err = structuralschema.NewStructural(props); err != nil {

@@ -31,7 +31,6 @@ type cause struct {
 	Message string `json:"message"`
 }
 
-// A recorder collects the warnings of a request.
 type recorder struct{ warnings []string }
 
 // AddWarning implements warning.Recorder.
@@ -84,7 +83,7 @@ func (r *servedResource) strategy(req *request) (Strategy, error) {
 	return r.status, nil
 }
 
-// prepare sets the metadata that the server sets before validation, and returns the request's context.
+// prepare sets the metadata that the server sets before validation.
 func (r *Resource) prepare(obj, old *unstructured.Unstructured) context.Context {
 	namespace := ""
 	if r.NamespaceScoped {
@@ -126,7 +125,7 @@ func (r *Resource) isManaged(obj *unstructured.Unstructured) bool {
 	return obj.GetLabels() != nil || obj.GetAnnotations() != nil || obj.GetFinalizers() != nil || obj.GetOwnerReferences() != nil
 }
 
-// generatedName returns a name of the form that the server generates.
+// The name has the form that the server generates.
 func generatedName(prefix string) string {
 	const suffix, maxLength = "00000", 63
 	if len(prefix) > maxLength-len(suffix) {
@@ -135,7 +134,6 @@ func generatedName(prefix string) string {
 	return prefix + suffix
 }
 
-// setStatus sets the verdict: err, or the code of an accepted request.
 func (a *writeAnswer) setStatus(err error, code int32) {
 	if a.Accepted, a.Code = err == nil, code; a.Accepted {
 		return
@@ -154,7 +152,7 @@ func (a *writeAnswer) setStatus(err error, code int32) {
 	}
 }
 
-// skipsRules reports whether the strategy did not evaluate rules.
+// skipsRules reports whether the strategy skipped the rules.
 func (a *writeAnswer) skipsRules() bool {
 	for _, c := range a.Causes {
 		if strings.Contains(c.Message, "some validation rules were not checked because the object was invalid") {
@@ -164,7 +162,6 @@ func (a *writeAnswer) skipsRules() bool {
 	return !a.Accepted && a.Code != 422
 }
 
-// cost returns the actual cost of the rules.
 func (s *service) cost(ctx context.Context, r *Resource, obj, old *unstructured.Unstructured, status bool) *int64 {
 	cost := int64(0)
 	if r.Rules == nil {
@@ -180,8 +177,8 @@ func (s *service) cost(ctx context.Context, r *Resource, obj, old *unstructured.
 	return &cost
 }
 
-// persisted returns obj as it is read back from etcd, without the metadata that a server manages.
-// Reading sets defaults again, for example in a status that the strategy removed.
+// persisted leaves out the metadata that a server manages. Reading from etcd sets defaults again, for
+// example in a status that the strategy removed.
 func (r *Resource) persisted(obj *unstructured.Unstructured) (map[string]any, error) {
 	data, err := obj.MarshalJSON()
 	if err != nil {

@@ -57,9 +57,8 @@ func (e *Endpoint) Config() *rest.Config {
 	}
 }
 
-// Start starts etcd and the API server, which takes about a second. etcd accepts requests of at most
-// requestBytes bytes. Calls must not overlap within a process, because the fixtures read etcd's address
-// from the environment.
+// Start starts etcd and the API server. etcd accepts requests of at most requestBytes bytes. Calls must
+// not overlap within a process, because the fixtures read etcd's address from the environment.
 func Start(requestBytes uint) (*Server, error) {
 	silenceLogs()
 	s := &Server{}
@@ -146,7 +145,7 @@ func startEtcd(dir string, requestBytes uint) (*embed.Etcd, error) {
 	}
 }
 
-// silenceLogs keeps the API server's log out of the output. The server logs every rejected object.
+// The server logs every rejected object.
 func silenceLogs() {
 	klog.LogToStderr(false)
 	klog.SetOutput(io.Discard)

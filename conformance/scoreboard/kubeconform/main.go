@@ -56,7 +56,6 @@ func write(dir string, req *suite.Request) (*suite.Response, error) {
 	return &suite.Response{Allowed: allowed}, nil
 }
 
-// schemaOf returns the JSON Schema of the version in the request.
 func schemaOf(req *suite.Request) ([]byte, error) {
 	var crd struct {
 		Spec struct {
@@ -77,8 +76,6 @@ func schemaOf(req *suite.Request) ([]byte, error) {
 	return nil, fmt.Errorf("no version %s", req.Version)
 }
 
-// adapt replaces schemas of integers or strings, and forbids unknown fields below the root if
-// strict.
 func adapt(schema any, strict, root bool) any {
 	switch x := schema.(type) {
 	case []any:

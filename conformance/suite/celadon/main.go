@@ -28,7 +28,6 @@ func serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	})
 }
 
-// A server keeps the engine of the last CRD and minor version.
 type server struct {
 	key    string
 	engine *engine.Engine

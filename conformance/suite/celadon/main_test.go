@@ -25,8 +25,6 @@ func TestMain(m *testing.M) {
 
 var update = flag.Bool("update", false, "rewrite the lines in ../testdata")
 
-// TestTranscript compares a request of each group, and Celadon's responses, with ../testdata. The
-// files are validated against the schema of the protocol.
 func TestTranscript(t *testing.T) {
 	t.Parallel()
 	s, err := suite.Default()
@@ -65,7 +63,6 @@ func TestTranscript(t *testing.T) {
 	}
 }
 
-// TestCeladon checks that Celadon passes on all levels, for all minor versions.
 func TestCeladon(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {

@@ -33,7 +33,6 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// TestExitCodes checks the exit code and the output of runs.
 func TestExitCodes(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {
