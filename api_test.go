@@ -25,8 +25,8 @@ var public = []string{
 	"celadontest", "cost", "engine", "engine/admission", "engine/catalog", "engine/conversion", "engine/policy", "engine/vet", "repl", "types",
 }
 
-// TestAPI compares the exported declarations of the public packages with testdata/api, so that
-// reviewers see each change. Run go test . -run TestAPI -update to update the files.
+// Run go test . -run TestAPI -update to update the files in testdata/api. Their changes show reviewers the
+// changes of the API.
 func TestAPI(t *testing.T) {
 	t.Parallel()
 	known := map[string]bool{}
@@ -63,7 +63,6 @@ func TestAPI(t *testing.T) {
 	}
 }
 
-// TestStability checks that docs/versions.md describes the stability of each public package.
 func TestStability(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("docs/versions.md")
@@ -87,7 +86,6 @@ func firstDifference(want, got []byte) string {
 	return "one has more than the other"
 }
 
-// importsOf returns the names of a package's imports whose paths begin with prefix.
 func importsOf(t *testing.T, name, prefix string) (aliases []string) {
 	t.Helper()
 	for _, f := range parsePackage(t, token.NewFileSet(), name) {
@@ -105,7 +103,6 @@ func importsOf(t *testing.T, name, prefix string) (aliases []string) {
 	return aliases
 }
 
-// parsePackage parses the files of a package that are not tests.
 func parsePackage(t *testing.T, files *token.FileSet, name string) (parsed []*ast.File) {
 	t.Helper()
 	found, err := build.ImportDir(name, 0)
@@ -169,8 +166,6 @@ var (
 	spaces     = regexp.MustCompile(`(\S)\t+`)
 )
 
-// TestPackageExamples checks that celadonvet and each package with a compatibility promise have a
-// runnable example.
 func TestPackageExamples(t *testing.T) {
 	t.Parallel()
 	for _, name := range append([]string{"celadonvet"}, public...) {

@@ -17,7 +17,6 @@ import (
 // chartDecades is the length of the logarithmic axis of costs, in powers of ten.
 const chartDecades = 18
 
-// costChart draws the estimated cost of the rule in examples/costly for several bounds, and the limit.
 func costChart(t *testing.T) string {
 	t.Helper()
 	data, err := os.ReadFile("examples/costly/crd.yaml")
@@ -47,8 +46,7 @@ func costChart(t *testing.T) string {
 		"The estimated cost of self.all(h, self.exists_one(k, k == h)) on a logarithmic scale: only with bounds for both the items and their length, it is below the limit.", y+22, b.String())
 }
 
-// costlyRule returns the estimate of the rule if the list has maxItems and its items have maxLength. A bound of 0 is left
-// out.
+// A bound of 0 is left out.
 func costlyRule(t *testing.T, crd string, items, length int) *vet.Rule {
 	t.Helper()
 	if items > 0 {

@@ -24,7 +24,6 @@ func readYAML(t *testing.T, name string, value any) {
 	}
 }
 
-// TestDependabot checks that the dependencies of each module and npm package are updated.
 func TestDependabot(t *testing.T) {
 	t.Parallel()
 	var config struct {
@@ -63,7 +62,6 @@ func TestDependabot(t *testing.T) {
 	}
 }
 
-// TestIssueForms checks that each form requires the version of celadon, and that its fields have unique ids.
 func TestIssueForms(t *testing.T) {
 	t.Parallel()
 	names, err := filepath.Glob(".github/ISSUE_TEMPLATE/*.yml")
@@ -101,8 +99,7 @@ func TestIssueForms(t *testing.T) {
 	}
 }
 
-// TestLockFiles checks that lock files of npm name packages by their hash only, so that any registry can
-// provide them.
+// Lock files of npm name packages by their hash only, so that any registry can provide them.
 func TestLockFiles(t *testing.T) {
 	t.Parallel()
 	files, err := exec.Command("git", "ls-files", "*package-lock.json").Output()
@@ -126,7 +123,6 @@ var binaries = []string{
 	"conformance/minors/compare/testdata/recorded.jsonl.gz", "engine/x/builtin/schemas.json.gz", "internal/testing/exchange/testdata/recorded.json.gz",
 }
 
-// TestNoBinaries checks that a reviewer can read all other files.
 func TestNoBinaries(t *testing.T) {
 	t.Parallel()
 	files, err := exec.Command("git", "ls-files", "-z").Output()

@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// fuzzTargets returns the fuzz targets of the repository as lines of oss-fuzz/targets.
+// The lines have the format of oss-fuzz/targets.
 func fuzzTargets(t *testing.T) (targets []string) {
 	t.Helper()
 	target := regexp.MustCompile(`(?m)^func (Fuzz\w*)\(`)
@@ -41,7 +41,6 @@ func fuzzTargets(t *testing.T) (targets []string) {
 	return targets
 }
 
-// TestFuzzTargets checks that OSS-Fuzz builds each fuzz target of the repository.
 func TestFuzzTargets(t *testing.T) {
 	t.Parallel()
 	listed, err := os.ReadFile("oss-fuzz/targets")
@@ -53,8 +52,8 @@ func TestFuzzTargets(t *testing.T) {
 	}
 }
 
-// fakeCompiler is a compile_native_go_fuzzer_v2 that lists the packages in $OUT/packages and makes empty
-// targets. It fails as the real command does if a package has no such function.
+// fakeCompiler lists the packages in $OUT/packages and makes empty targets. It fails as the real command
+// does if a package has no such function.
 const fakeCompiler = `#!/usr/bin/env bash
 set -eu
 dir=${1#github.com/celadon-cel/celadon/}
@@ -116,7 +115,6 @@ func TestFuzzBuild(t *testing.T) {
 	}
 }
 
-// copyTargets copies the files that oss-fuzz/build.sh reads.
 func copyTargets(t *testing.T, tree string) {
 	t.Helper()
 	dirs := []string{".", "oss-fuzz", "examples/crontab", "engine/x/eval/testdata", "x/publish/testdata"}
@@ -148,7 +146,7 @@ func copyTargets(t *testing.T, tree string) {
 }
 
 // changedFiles returns the Go files that the tree adds to the repository or changes in it, as an overlay,
-// and the packages of those that are not tests.
+// and the packages of the files that are not tests.
 func changedFiles(t *testing.T, tree string) (overlay map[string]string, packages []string) {
 	t.Helper()
 	overlay = map[string]string{}

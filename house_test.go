@@ -22,7 +22,7 @@ const module = "github.com/celadon-cel/celadon"
 // layer and of lower ones.
 var floors = []string{"docs", "internal", "types", "cost", "engine", "x", "celadontest", "repl", "cmd", "examples"}
 
-// maxLevels is the maximum length of a chain of imports within the module.
+// maxLevels limits the length of a chain of imports within the module.
 const maxLevels = 15
 
 // light lists packages that users embed, and heavy lists packages that they must not depend on.
@@ -38,12 +38,10 @@ var unlinked = []string{
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/validation", "k8s.io/apiserver/pkg/cel/environment", "k8s.io/apiserver/pkg/features",
 }
 
-// maxLinked is the maximum number of external packages, including the standard library, that engine
-// links. Every program that embeds it compiles them. 410 come with the packages of Kubernetes' and
-// cel-go's function libraries and of structural schemas, and 3 are structured-merge-diff's.
+// maxLinked limits the external packages, including the standard library, that engine links. Every program
+// that embeds it compiles them.
 const maxLinked = 420
 
-// TestLinkedPackages checks the packages that embedding engine links.
 func TestLinkedPackages(t *testing.T) {
 	t.Parallel()
 	external := 0
@@ -65,8 +63,7 @@ func TestLinkedPackages(t *testing.T) {
 	}
 }
 
-// TestToolsStandApart checks that tools that only check the code are not in the module that users
-// of the library resolve.
+// Tools that only check the code are not in the module that users of the library resolve.
 func TestToolsStandApart(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"go.mod", "go.sum"} {
@@ -80,7 +77,6 @@ func TestToolsStandApart(t *testing.T) {
 	}
 }
 
-// goPackage holds the fields of go list that the tests use.
 type goPackage struct {
 	ImportPath    string
 	Imports, Deps []string
@@ -116,8 +112,7 @@ var listOnce = sync.OnceValues(func() (map[string]goPackage, error) {
 	}
 })
 
-// floorOf returns the index of a package's layer, or -1. Test support is above all layers, so that only tests
-// import it.
+// Test support is above all layers, so that only tests import it.
 func floorOf(name string) int {
 	if strings.HasPrefix(name, "internal/testing/") {
 		return len(floors)
@@ -126,8 +121,6 @@ func floorOf(name string) int {
 	return slices.Index(floors, folder)
 }
 
-// TestImportDirection checks that no package imports a higher layer, and that chains of imports stay
-// short.
 func TestImportDirection(t *testing.T) {
 	t.Parallel()
 	packages := list(t)
@@ -169,7 +162,6 @@ func TestImportDirection(t *testing.T) {
 // kubectl does before an apply.
 const alone = "k8s.io/client-go/util/csaupgrade"
 
-// TestLightPackages checks that packages for embedding depend on no servers or clients.
 func TestLightPackages(t *testing.T) {
 	t.Parallel()
 	packages := list(t)
@@ -188,7 +180,6 @@ func TestLightPackages(t *testing.T) {
 	}
 }
 
-// TestClusterStandsApart checks that only one package of the command depends on the client of clusters.
 func TestClusterStandsApart(t *testing.T) {
 	t.Parallel()
 	const client = "k8s.io/client-go/"
@@ -209,7 +200,6 @@ func TestClusterStandsApart(t *testing.T) {
 	}
 }
 
-// TestNames forbids package names without a meaning, such as utils.
 func TestNames(t *testing.T) {
 	t.Parallel()
 	for name := range list(t) {
@@ -221,8 +211,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// TestSeam checks that only internal/kubecel imports k8s.io/apiserver/pkg/cel, whose types change with the path
-// of cel-go.
+// The types of k8s.io/apiserver/pkg/cel change with the path of cel-go.
 func TestSeam(t *testing.T) {
 	t.Parallel()
 	for name, p := range list(t) {
@@ -234,7 +223,6 @@ func TestSeam(t *testing.T) {
 	}
 }
 
-// TestMap checks that the paths in the tables of CONTRIBUTING.md exist.
 func TestMap(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("CONTRIBUTING.md")

@@ -20,8 +20,8 @@ const matchedFile = "testdata/matched_texts.txt"
 // words matches text that looks like a message: two words in lower case, or the end of a message before a detail.
 var words = regexp.MustCompile(`[a-z]{2,}'? [a-z]{2,}|[a-z]{2,} [a-z]+: $`)
 
-// TestMatchedTexts lists the words that code searches for in a text. All of them must be the words of another project,
-// never ours, because a better sentence must not change a program. Our findings have codes and fields.
+// The words that code searches for in a text must be the words of another project, never ours, because a
+// better sentence must not change a program. Our findings have codes and fields.
 func TestMatchedTexts(t *testing.T) {
 	t.Parallel()
 	out, err := exec.CommandContext(t.Context(), "git", "ls-files", "*.go").Output()
@@ -58,12 +58,11 @@ func TestMatchedTexts(t *testing.T) {
 	}
 }
 
-// searches are the functions of strings and bytes that search for an argument.
 var searches = []string{
 	"Contains", "HasPrefix", "HasSuffix", "CutPrefix", "CutSuffix", "TrimPrefix", "TrimSuffix", "Cut", "Index", "LastIndex", "EqualFold", "Split", "SplitN", "Count",
 }
 
-// matchedTexts returns the words that a file searches for, each after the file's folder. It also finds the constants of the file.
+// Each text follows the file's folder. matchedTexts also finds the constants of the file.
 func matchedTexts(t *testing.T, path string) (found []string) {
 	t.Helper()
 	file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
@@ -97,7 +96,6 @@ func matchedTexts(t *testing.T, path string) (found []string) {
 	return found
 }
 
-// isSearch reports whether a function searches in a text, or compiles a pattern.
 func isSearch(fun ast.Expr) bool {
 	f, ok := fun.(*ast.SelectorExpr)
 	if !ok {
@@ -113,7 +111,7 @@ func isSearch(fun ast.Expr) bool {
 	return of.Name == "regexp" && strings.HasPrefix(f.Sel.Name, "MustCompile") || of.Name == "lazy" && f.Sel.Name == "New"
 }
 
-// literal returns the constant text in an expression. Parts that are not constant count as "".
+// Parts that are not constant count as "".
 func literal(e ast.Expr, texts map[string]string) string {
 	switch e := e.(type) {
 	case *ast.BasicLit:

@@ -15,7 +15,6 @@ var embedding = []string{
 // goTests is the section of docs/embedding.md whose code package celadontest checks.
 const goTests = "\n## Go tests of operators\n"
 
-// TestPageCode checks that the Go code on pages for embedders comes from files that are tested.
 func TestPageCode(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -45,7 +44,6 @@ func TestPageCode(t *testing.T) {
 	}
 }
 
-// unindented returns the text of a file without white space at the start and end of its lines.
 func unindented(t *testing.T, name string) string {
 	t.Helper()
 	data, err := os.ReadFile(name)

@@ -11,10 +11,9 @@ import (
 	"testing"
 )
 
-// A stage is a box of a picture. Text is below the title. Exit is at the right of the title.
+// In a stage, text is below the title, and exit is at the right of the title.
 type stage struct{ title, text, exit string }
 
-// writePath lists the stages through which the API server passes a custom resource that is written.
 var writePath = []stage{
 	{"Decode", "JSON or YAML becomes a value. Unknown and duplicate fields are errors if the request is strict, as kubectl's are.", "400"},
 	{"Prune", "Fields that the schema does not have are removed.", ""},
@@ -29,7 +28,6 @@ var writePath = []stage{
 	{"etcd", "The object is stored.", ""},
 }
 
-// floorTexts describes the layers of floors.
 var floorTexts = map[string]string{
 	"docs":        "the documentation that the help shows",
 	"internal":    "CEL front end, YAML with positions, text, fixtures",
@@ -43,8 +41,7 @@ var floorTexts = map[string]string{
 	"examples":    "programs that embed Celadon",
 }
 
-// TestPictures checks that the generated pictures write-path.svg, layers.svg, and cost.svg in docs
-// are current. -update rewrites them.
+// -update rewrites the pictures.
 func TestPictures(t *testing.T) {
 	t.Parallel()
 	var layers []stage
@@ -88,7 +85,7 @@ const (
 	boxGap       = 18
 )
 
-// picture draws stages below each other, with an arrow to the next. It is narrow enough for a telephone.
+// The picture is narrow enough for a telephone.
 func picture(title, description string, stages []stage) string {
 	var b strings.Builder
 	y := boxGap / 2
@@ -112,7 +109,6 @@ func picture(title, description string, stages []stage) string {
 	return svg(title, description, y-boxGap/2, b.String())
 }
 
-// svg returns a picture with a description for screen readers, and colors for light and dark themes.
 func svg(title, description string, height int, content string) string {
 	return fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" width="%d" role="img" aria-labelledby="title desc">
 <title id="title">%s</title>
@@ -132,7 +128,7 @@ text { fill: #c9d3cf } .title { fill: #ffffff } .exit { fill: #ff8f88 }
 `, pictureWidth, height, pictureWidth, html.EscapeString(title), html.EscapeString(description), pictureWidth, height, content)
 }
 
-// wrapText splits text between words into lines of at most textColumns characters.
+// wrapText splits lines between words.
 func wrapText(text string) (lines []string) {
 	line := ""
 	for word := range strings.FieldsSeq(text) {

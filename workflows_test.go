@@ -13,8 +13,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// A workflowFile holds the fields of a workflow that the tests check. In YAML 1.2, which GitHub and this
-// package read, "on" is a string.
+// In YAML 1.2, which GitHub and this package read, "on" is a string.
 type workflowFile struct {
 	On          map[string]any    `yaml:"on"`
 	Permissions map[string]string `yaml:"permissions"`
@@ -38,7 +37,6 @@ var writes = map[string][]string{
 	"scorecard.yml/scorecard": {"id-token", "security-events"},
 }
 
-// readWorkflows returns the workflow files by name, and their text.
 func readWorkflows(t *testing.T) (files map[string]*workflowFile, texts map[string]string) {
 	t.Helper()
 	names, err := filepath.Glob(".github/workflows/*")
@@ -62,8 +60,6 @@ func readWorkflows(t *testing.T) (files map[string]*workflowFile, texts map[stri
 	return files, texts
 }
 
-// TestWorkflowPins checks that all workflows, including those in docs, use each action at the same commit,
-// with its version in a comment.
 func TestWorkflowPins(t *testing.T) {
 	t.Parallel()
 	pin := regexp.MustCompile(`^[\w.-]+(?:/[\w.-]+)+@[0-9a-f]{40} # v\d+\.\d+\.\d+$`)
@@ -99,8 +95,6 @@ func TestWorkflowPins(t *testing.T) {
 	}
 }
 
-// TestWorkflowPermissions checks that a workflow grants nothing to all jobs, and that each job has only the
-// permissions that it needs.
 func TestWorkflowPermissions(t *testing.T) {
 	t.Parallel()
 	files, texts := readWorkflows(t)
@@ -134,8 +128,7 @@ func TestWorkflowPermissions(t *testing.T) {
 	}
 }
 
-// TestWorkflowTriggers checks that code of a pull request runs without secrets and without permission to
-// write, and that no other event runs it.
+// The code of a pull request must run without secrets and without permission to write.
 func TestWorkflowTriggers(t *testing.T) {
 	t.Parallel()
 	allowed := []string{"branch_protection_rule", "pull_request", "push", "schedule", "workflow_dispatch"}
@@ -163,8 +156,6 @@ func TestWorkflowTriggers(t *testing.T) {
 	}
 }
 
-// TestWorkflowSteps checks that jobs end, that runs do not accumulate, that no token stays in the tree, and
-// that no script contains an expression, which would run a hostile name as code.
 func TestWorkflowSteps(t *testing.T) {
 	t.Parallel()
 	files, _ := readWorkflows(t)
@@ -188,7 +179,6 @@ func TestWorkflowSteps(t *testing.T) {
 	}
 }
 
-// TestSignOff runs the script that checks for sign-offs on a made-up branch.
 func TestSignOff(t *testing.T) {
 	t.Parallel()
 	files, _ := readWorkflows(t)

@@ -53,7 +53,7 @@ func readReleaser(t *testing.T) *releaser {
 	return config
 }
 
-// strict decodes YAML. Each field must be in to.
+// Each field must be in to.
 func strict(t *testing.T, data []byte, to any) {
 	t.Helper()
 	decoder := yaml.NewDecoder(bytes.NewReader(data))
@@ -63,7 +63,6 @@ func strict(t *testing.T, data []byte, to any) {
 	}
 }
 
-// newest returns the newest version in CHANGELOG.md.
 func newest(t *testing.T) string {
 	t.Helper()
 	found := regexp.MustCompile(`(?m)^## (v\S+)`).FindSubmatch(read(t, "../../CHANGELOG.md"))
@@ -73,7 +72,6 @@ func newest(t *testing.T) string {
 	return string(found[1])
 }
 
-// archive executes a template of goreleaser or aqua for the name of an archive.
 func archive(t *testing.T, name, version, goos, arch, format string) string {
 	t.Helper()
 	trim := func(v string) string { return strings.TrimPrefix(v, "v") }
@@ -88,9 +86,7 @@ func archive(t *testing.T, name, version, goos, arch, format string) string {
 	return out.String()
 }
 
-// TestReleaseConfig checks that the files named in .goreleaser.yaml exist, unless they are
-// generated, and the text for krew. goreleaser itself checks the configuration in make -C
-// tools/release check.
+// goreleaser itself checks the configuration in make -C tools/release check.
 func TestReleaseConfig(t *testing.T) {
 	t.Parallel()
 	config := readReleaser(t)
@@ -111,7 +107,6 @@ func TestReleaseConfig(t *testing.T) {
 	}
 }
 
-// TestAqua checks that aqua downloads archives and checksums that exist in a release.
 func TestAqua(t *testing.T) {
 	t.Parallel()
 	var registry struct {
@@ -156,9 +151,7 @@ func TestAqua(t *testing.T) {
 	}
 }
 
-// TestMegaLinter checks that the plugin installs an archive of the newest version, that its example
-// runs the linter with the same arguments, and that it has no other fields, such as
-// config_file_name.
+// The plugin must not have other fields, such as config_file_name.
 func TestMegaLinter(t *testing.T) {
 	t.Parallel()
 	var plugin struct {
@@ -243,7 +236,7 @@ func TestRenovate(t *testing.T) {
 	}
 }
 
-// TestGitImage checks that the variant with git runs like the image of a release.
+// The variant with git must run like the image of a release.
 func TestGitImage(t *testing.T) {
 	t.Parallel()
 	text, code := string(read(t, "Dockerfile.git")), string(read(t, "image.go"))
@@ -260,7 +253,6 @@ func TestGitImage(t *testing.T) {
 	}
 }
 
-// TestSnippets checks the packages and versions of Celadon in docs.
 func TestSnippets(t *testing.T) {
 	t.Parallel()
 	pages, err := filepath.Glob("../../docs/*.md")

@@ -25,10 +25,9 @@ import (
 	"golang.org/x/crypto/x509roots/fallback/bundle"
 )
 
-// writeImage writes a release's container image as an OCI layout, which any tool can push. For each
-// architecture the image contains the binary and licenses from the release archive, Mozilla's root
-// certificates for TLS connections, and /tmp; it has no base image. Building it needs no daemon,
-// and the same archives produce the same bytes.
+// writeImage writes an OCI layout, which any tool can push. The image contains the binary and licenses from
+// the release archive, Mozilla's root certificates for TLS connections, and /tmp; it has no base image.
+// No daemon is needed, and the same archives produce the same bytes.
 func writeImage(dist, out string) error {
 	index := mutate.IndexMediaType(empty.Index, types.OCIImageIndex)
 	for _, arch := range []string{"amd64", "arm64"} {
@@ -109,8 +108,7 @@ func configOf(image v1.Image, info *debug.BuildInfo, arch, revision string, date
 	return config
 }
 
-// authorities returns Mozilla's root certificates as PEM. It omits roots with constraints, because
-// PEM cannot express them.
+// authorities omits roots with constraints, because PEM cannot express them.
 func authorities() []byte {
 	var out bytes.Buffer
 	for authority := range bundle.Roots() {
@@ -128,7 +126,7 @@ type entry struct {
 	data []byte
 }
 
-// layer returns a layer with entries and their parent folders.
+// A layer also gets the parent folders of its entries.
 func layer(date time.Time, entries ...entry) (v1.Layer, error) {
 	var out bytes.Buffer
 	w := tar.NewWriter(&out)
@@ -161,7 +159,6 @@ func folders(w *tar.Writer, date time.Time, name string, created map[string]bool
 	}))
 }
 
-// unpack returns the files of a release archive by path.
 func unpack(archive string) (map[string][]byte, error) {
 	file, err := os.Open(archive)
 	if err != nil {

@@ -20,8 +20,8 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/layout"
 )
 
-// inside runs a command with dir as its root file system, without network access and as an
-// unprivileged user. It returns the combined output and the exit code.
+// inside runs a command with dir as its root file system, without network access and as an unprivileged
+// user.
 func inside(t *testing.T, dir string, args ...string) (string, int) {
 	t.Helper()
 	if err := os.Chmod(dir, 0o755); err != nil {
@@ -43,7 +43,7 @@ func inside(t *testing.T, dir string, args ...string) (string, int) {
 	return string(out), cmd.ProcessState.ExitCode()
 }
 
-// readmeJob returns the command line of the first celadon check in the README, and its output.
+// readmeJob returns the first celadon check in the README, and its output.
 func readmeJob(t *testing.T, readme string) (args []string, want string) {
 	t.Helper()
 	_, job, found := strings.Cut(readme, "\n$ celadon check ")
@@ -59,7 +59,6 @@ func archiveHere(tree, version string) string {
 	return filepath.Join(tree, "dist", fmt.Sprintf("celadon_%s_linux_%s.tar.gz", version[1:], runtime.GOARCH))
 }
 
-// testEmptyMachine checks that the files of an archive are enough to run the README's first check.
 func testEmptyMachine(t *testing.T, tree, version string) {
 	dir := t.TempDir()
 	command(t, dir, nil, "tar", "-xzf", archiveHere(tree, version))
@@ -77,7 +76,6 @@ func testEmptyMachine(t *testing.T, tree, version string) {
 	}
 }
 
-// testImage checks that the image is reproducible and that its command checks a mounted tree.
 func testImage(t *testing.T, tree, version string) {
 	first, second := filepath.Join(t.TempDir(), "image"), filepath.Join(t.TempDir(), "image")
 	for _, dir := range []string{first, second} {
@@ -118,7 +116,6 @@ func testImage(t *testing.T, tree, version string) {
 	}
 }
 
-// imageHere returns the image for this machine's architecture.
 func imageHere(t *testing.T, dir string) v1.Image {
 	t.Helper()
 	index, err := layout.ImageIndexFromPath(dir)
@@ -176,7 +173,6 @@ func unpackImage(t *testing.T, image v1.Image, dir string) {
 	}
 }
 
-// testAction checks that the script in action.yml installs the archives that goreleaser built.
 func testAction(t *testing.T, tree, version string) {
 	releases, temp := t.TempDir(), t.TempDir()
 	if err := os.Symlink(filepath.Join(tree, "dist"), filepath.Join(releases, version)); err != nil {

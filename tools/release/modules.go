@@ -21,20 +21,17 @@ import (
 
 const root = "github.com/celadon-cel/celadon"
 
-// published lists the folders of the modules that others can require. Each gets a tag. "" is the
-// main module. Of Celadon's modules, the others require only those in required.
+// published lists the folders of the modules that others can require. Each gets a tag.
 var published = []string{"", "builtin", "celadontest/fakeclient", "celadonvet", "cmd/celadon"}
 
-// required lists the folders of the modules that other modules require, ordered so that each requires only modules
-// before it.
+// required is ordered: each module requires only modules before it.
 var required = []string{"", "builtin"}
 
-// tag creates the release commit on HEAD, and its tags. In the source tree, the other modules
-// replace the main module by its folder. The go command ignores replacements in required modules,
-// and does not install a command from a module that has any, so the release commit requires the
-// main module at the released version instead. The main module does not contain the other modules,
-// so their go.sum files can include its hash in the same commit. The same applies to the modules
-// that require builtin, which is changed before its hash is computed.
+// In the source tree, the other modules replace the main module by its folder. The go command ignores
+// replacements in required modules, and does not install a command from a module that has any, so the
+// release commit requires the main module at the released version instead. The main module does not
+// contain the other modules, so their go.sum files can include its hash in the same commit. The same
+// applies to the modules that require builtin, which is changed before its hash is computed.
 func tag(repo, version string) error {
 	if semver.Canonical(version) != version || semver.Major(version) != "v0" && semver.Major(version) != "v1" {
 		return fmt.Errorf("%q: want a version such as v0.1.0", version) // v2 and later need another module path
@@ -75,7 +72,6 @@ func tag(repo, version string) error {
 	return nil
 }
 
-// hashes returns the go.sum lines for the module in a folder at HEAD.
 func hashes(repo, dir, version string) ([]string, error) {
 	module := module.Version{Path: path.Join(root, dir), Version: version}
 	file, err := os.CreateTemp("", "celadon-*.zip")
@@ -101,8 +97,7 @@ func hashes(repo, dir, version string) ([]string, error) {
 	return []string{fmt.Sprintf("%s %s %s\n", module.Path, version, all), fmt.Sprintf("%s %s/go.mod %s\n", module.Path, version, goMod)}, nil
 }
 
-// release changes the module in dir to require other modules of Celadon instead of replacing them.
-// sums has the go.sum lines of these modules by path.
+// sums has the go.sum lines of Celadon's modules by path.
 func release(dir, version string, sums map[string][]string) error {
 	name := filepath.Join(dir, "go.mod")
 	text, err := os.ReadFile(name)
@@ -133,7 +128,7 @@ func release(dir, version string, sums map[string][]string) error {
 	return os.WriteFile(name, text, 0o644)
 }
 
-// addSums inserts the go.sum lines of a module in the order of go mod tidy.
+// addSums keeps the order of go mod tidy.
 func addSums(name, module string, sums []string) error {
 	text, err := os.ReadFile(name)
 	if err != nil {
@@ -144,7 +139,6 @@ func addSums(name, module string, sums []string) error {
 	return os.WriteFile(name, []byte(strings.Join(slices.Insert(lines, at, sums...), "")), 0o644)
 }
 
-// git runs git in repo and returns its standard output.
 func git(repo string, args ...string) (string, error) {
 	cmd := exec.Command("git", append([]string{"-C", repo}, args...)...)
 	var stderr bytes.Buffer

@@ -14,11 +14,10 @@ import (
 	"strings"
 )
 
-// A linkedModule is a module whose code is linked into the command.
 type linkedModule struct{ Path, Version, Dir string }
 
-// notices prints the licenses and notices that must be distributed with the command: of all modules
-// that are linked on a supported system, and of Go.
+// The licenses and notices must be distributed with the command: of all modules that are linked on a
+// supported system, and of Go.
 func notices(w io.Writer, repo string) error {
 	modules := map[string]linkedModule{}
 	for _, system := range []string{"linux", "darwin", "windows"} {

@@ -21,11 +21,10 @@ import (
 	"golang.org/x/mod/module"
 )
 
-// goreleaser is the package and version of goreleaser that releases are built with.
 const goreleaser = "github.com/goreleaser/goreleaser/v2@v2.16.0"
 
-// TestRelease makes a release from HEAD of a repository and uses it as its users would. It
-// publishes nothing. Other modules come from the go command's usual proxy.
+// TestRelease makes a release from HEAD of a repository and uses it as its users would. It publishes
+// nothing. Other modules come from the go command's usual proxy.
 func TestRelease(t *testing.T) {
 	repo := os.Getenv("CELADON_RELEASE")
 	if repo == "" {
@@ -41,8 +40,7 @@ func TestRelease(t *testing.T) {
 	t.Run("archives", func(t *testing.T) { testArchives(t, tree, version) })
 }
 
-// pseudoVersion returns a version that is unique to the content of HEAD, because the go command
-// caches the content of each version.
+// The version is unique to the content of HEAD, because the go command caches the content of each version.
 func pseudoVersion(t *testing.T, repo string) string {
 	t.Helper()
 	out, err := git(repo, "log", "-1", "--format=%H %cI")
@@ -57,8 +55,7 @@ func pseudoVersion(t *testing.T, repo string) string {
 	return module.PseudoVersion("", "", at, revision[:12])
 }
 
-// testModules installs the commands by module path and version, and tests examples/operator outside
-// of the tree, as a project that requires the other modules.
+// testModules tests examples/operator outside of the tree, as a project that requires the other modules.
 func testModules(t *testing.T, tree, version string) {
 	proxy := t.TempDir()
 	if err := writeProxy(tree, version, proxy); err != nil {
@@ -92,7 +89,6 @@ func testModules(t *testing.T, tree, version string) {
 	command(t, project, env, "go", "test", "./...")
 }
 
-// forget removes a version from the module cache.
 func forget(t *testing.T, version string) {
 	t.Helper()
 	cache := strings.TrimSpace(command(t, "", nil, "go", "env", "GOMODCACHE"))
@@ -111,7 +107,7 @@ func forget(t *testing.T, version string) {
 	}
 }
 
-// testArchives builds the archives twice, in two folders, and uses them.
+// testArchives builds the archives twice, in two folders.
 func testArchives(t *testing.T, tree, version string) {
 	bin := t.TempDir()
 	command(t, bin, []string{"GOBIN=" + bin, "GOFLAGS="}, "go", "install", goreleaser)
@@ -135,7 +131,6 @@ func testArchives(t *testing.T, tree, version string) {
 	t.Run("action", func(t *testing.T) { testAction(t, tree, version) })
 }
 
-// checkSums checks checksums.txt and the manifests against the built files.
 func checkSums(t *testing.T, dist string) {
 	t.Helper()
 	krew, cask := string(read(t, dist, "krew/celadon.yaml")), string(read(t, dist, "homebrew/Casks/celadon.rb"))
@@ -166,7 +161,6 @@ func checkSums(t *testing.T, dist string) {
 	}
 }
 
-// checkArchives checks that each archive contains the expected files, and a binary for its system.
 func checkArchives(t *testing.T, dist, version string) {
 	t.Helper()
 	for _, system := range []string{"linux", "darwin", "windows"} {
@@ -196,7 +190,6 @@ func checkArchives(t *testing.T, dist, version string) {
 	}
 }
 
-// unarchive returns the files of an archive, and the name of the command's binary.
 func unarchive(t *testing.T, name string) (files map[string][]byte, binary string) {
 	t.Helper()
 	if _, err := os.Stat(name + ".zip"); err == nil {
@@ -230,7 +223,6 @@ func unzip(t *testing.T, name string) map[string][]byte {
 	return files
 }
 
-// command runs a command, fails the test if it fails, and returns its standard output.
 func command(t *testing.T, dir string, env []string, name string, args ...string) string {
 	t.Helper()
 	cmd := exec.Command(name, args...)

@@ -35,8 +35,7 @@ func TestEveryModule(t *testing.T) {
 	}
 }
 
-// TestNoBinaries checks that no tracked file is large, because everyone who requires a module
-// downloads its files.
+// Everyone who requires a module downloads its files.
 func TestNoBinaries(t *testing.T) {
 	t.Parallel()
 	files, err := git("../..", "ls-tree", "-r", "--long", "HEAD")
@@ -116,7 +115,6 @@ func mustWrite(t *testing.T, repo, name, text string) {
 	}
 }
 
-// TestSBOM checks that two SBOMs of this test binary are equal and list its modules.
 func TestSBOM(t *testing.T) {
 	t.Parallel()
 	var texts [2][]byte

@@ -82,7 +82,6 @@ type maker struct {
 
 func pick[T any](m *maker, list ...T) T { return list[m.IntN(len(list))] }
 
-// schema returns the schema of a random version.
 func (m *maker) schema() *schemaProps {
 	v := m.crd.Spec.Versions[m.IntN(len(m.crd.Spec.Versions))]
 	if v.Schema == nil || v.Schema.OpenAPIV3Schema == nil {
@@ -91,8 +90,7 @@ func (m *maker) schema() *schemaProps {
 	return v.Schema.OpenAPIV3Schema
 }
 
-// change edits a random node for which fits returns true, in a random version. It reports whether
-// the version has such a node.
+// change reports whether the version has a node for which fits returns true.
 func (m *maker) change(fits func(*schemaProps) bool, edit func(*schemaProps)) bool {
 	s, n := m.schema(), 0
 	eachNode(s, func(s *schemaProps) {
@@ -128,7 +126,7 @@ func bounded(s *schemaProps) bool {
 	return s.MaxItems != nil || s.MaxLength != nil || s.MaxProperties != nil
 }
 
-// rule edits a random rule. It reports whether there is one in the version that it chose.
+// rule reports whether the version that it chose has a rule.
 func (m *maker) rule(edit func(*aRule)) bool {
 	return m.change(hasRules, func(s *schemaProps) {
 		s.XValidations = append(apiextensionsv1.ValidationRules(nil), s.XValidations...)

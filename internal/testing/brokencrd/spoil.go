@@ -126,8 +126,7 @@ func Spoil(r *rand.Rand, crd *apiextensionsv1.CustomResourceDefinition) {
 	})
 }
 
-// spoilVersion adds a version whose schema differs slightly or not at all, or adds selectable
-// fields.
+// The schema of the added version differs slightly or not at all.
 func spoilVersion(r *rand.Rand, crd *apiextensionsv1.CustomResourceDefinition) {
 	versions := crd.Spec.Versions
 	at := r.IntN(len(versions))

@@ -22,7 +22,6 @@ func Text(crd []byte, seed uint64) (out []byte, slip string) {
 	}
 }
 
-// slips holds typos. Each typo replaces an occurrence of from by to.
 var slips = []struct{ name, from, to string }{
 	{"rules misspelt", `"x-kubernetes-validations":`, `"x-kubernetes-validation":`},
 	{"rule misspelt", `"rule":`, `"rules":`},
@@ -47,7 +46,7 @@ var slips = []struct{ name, from, to string }{
 	{"metadata misspelt", `"metadata":{`, `"metadata":{"label":{},`},
 }
 
-// indexes returns the positions of text in data, at most a thousand.
+// indexes returns at most a thousand positions.
 func indexes(data, text []byte) (offsets []int) {
 	for at := 0; len(offsets) < 1000; {
 		i := bytes.Index(data[at:], text)

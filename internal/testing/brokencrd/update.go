@@ -21,9 +21,9 @@ type Update struct {
 	Changes []string
 }
 
-// UpdateOf makes an update from crd. The result depends only on crd and seed. Most updates have
-// descriptions in schemas. Some have rules with several fields, or rules in both CRDs that far
-// exceed the cost limit: the API server accepts such rules as long as their schema is unchanged.
+// UpdateOf makes an update from crd. The result depends only on crd and seed. Some updates have rules in
+// both CRDs that far exceed the cost limit: the API server accepts such rules as long as their schema
+// is unchanged.
 func UpdateOf(crd *apiextensionsv1.CustomResourceDefinition, seed uint64) *Update {
 	m := &maker{Rand: rand.New(rand.NewPCG(seed, 38)), crd: crd.DeepCopy()}
 	u := &Update{}
@@ -45,8 +45,7 @@ func UpdateOf(crd *apiextensionsv1.CustomResourceDefinition, seed uint64) *Updat
 	return u
 }
 
-// make makes up to n changes from list. If broken is set, some of them come from changes instead,
-// and can break any CRD.
+// If broken is set, some changes come from changes instead of list, and can break any CRD.
 func (m *maker) make(u *Update, n int, list []change, broken bool) {
 	for done, tries := 0, 0; done < n && tries < 50; tries++ {
 		c := list[m.IntN(len(list))]
@@ -109,7 +108,6 @@ func (m *maker) description() string {
 	return pick(m, "A field.", "two\nlines", " ", "description", `"quoted" and \ and é ☃`, strings.Repeat("long ", 60))
 }
 
-// changeDescription adds, removes, or extends a description.
 func (m *maker) changeDescription() bool {
 	return m.change(anyNode, func(s *schemaProps) {
 		if s.Description != "" && m.IntN(2) == 0 {
@@ -120,7 +118,6 @@ func (m *maker) changeDescription() bool {
 	})
 }
 
-// describeJunctor adds a schema with a description to allOf, anyOf, oneOf, or not.
 func (m *maker) describeJunctor() bool {
 	return m.change(anyNode, func(s *schemaProps) {
 		sub := schemaProps{Description: m.description()}
@@ -137,7 +134,6 @@ func (m *maker) describeJunctor() bool {
 	})
 }
 
-// fullRule adds a rule with several of the fields that a rule can have.
 func (m *maker) fullRule() bool {
 	return m.change(anyNode, func(s *schemaProps) {
 		rule := aRule{Rule: pick(m, "true", "self == self", "oldSelf == self", "oldSelf.hasValue() || self == self", "oldSelf.orValue(self) == self", "self != oldSelf.value()")}
@@ -158,7 +154,7 @@ func (m *maker) fullRule() bool {
 	})
 }
 
-// fieldPath returns the path of a property, or a path that is usually invalid.
+// The path is a property, or usually invalid.
 func (m *maker) fieldPath(s *schemaProps) string {
 	names := slices.Sorted(maps.Keys(s.Properties))
 	if len(names) == 0 || m.IntN(4) == 0 {
@@ -173,7 +169,6 @@ func (m *maker) fieldPath(s *schemaProps) string {
 	return path
 }
 
-// tooExpensive adds a list whose rule costs 4.3 times the limit.
 func (m *maker) tooExpensive() bool {
 	return m.change(object, func(s *schemaProps) {
 		s.Properties["expensive"] = schemaProps{
@@ -184,8 +179,8 @@ func (m *maker) tooExpensive() bool {
 	})
 }
 
-// expensive adds a list with a rule that usually exceeds the limit per rule and, in some cases, the
-// limit per CRD, which is ten times as high.
+// The rule usually exceeds the limit per rule and, in some cases, the limit per CRD, which is ten times as
+// high.
 func (m *maker) expensive() bool {
 	return m.change(object, func(s *schemaProps) {
 		s.Properties[pick(m, "expensive", "costly")] = schemaProps{
@@ -200,8 +195,8 @@ func (m *maker) expensive() bool {
 	})
 }
 
-// oneSchema copies the schema of a version to all versions, and reports whether there are several.
-// The API server moves such a schema out of the versions before it validates the CRD.
+// oneSchema reports whether there are several versions. The API server moves a schema that all versions
+// share out of them before it validates the CRD.
 func (m *maker) oneSchema() bool {
 	schema := m.schema()
 	for i := range m.crd.Spec.Versions {
@@ -210,7 +205,6 @@ func (m *maker) oneSchema() bool {
 	return len(m.crd.Spec.Versions) > 1
 }
 
-// anotherVersion adds a copy of a version, sometimes with another description.
 func (m *maker) anotherVersion() bool {
 	versions := m.crd.Spec.Versions
 	if len(versions) == 0 || len(versions) > 3 {
@@ -225,7 +219,6 @@ func (m *maker) anotherVersion() bool {
 	return true
 }
 
-// spoilMetadata changes metadata, usually to an invalid value.
 func (m *maker) spoilMetadata() bool {
 	meta := &m.crd.ObjectMeta
 	meta.Labels, meta.Annotations = maps.Clone(meta.Labels), maps.Clone(meta.Annotations)

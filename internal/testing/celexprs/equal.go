@@ -72,7 +72,7 @@ func treeDifference(got, want *ast.AST) string {
 	return ""
 }
 
-// extensions returns the number of extensions, which only newer releases of cel-go have.
+// Only newer releases of cel-go have extensions.
 func extensions(info *ast.SourceInfo) int {
 	method := reflect.ValueOf(info).MethodByName("Extensions")
 	if !method.IsValid() {
@@ -137,7 +137,7 @@ func valueDifference[T comparable](at string, got, want T) string {
 	return ""
 }
 
-// literalDifference compares literals and their types. NaNs are equal.
+// NaNs are equal.
 func literalDifference(at string, got, want ast.Expr) string {
 	g, w := got.AsLiteral(), want.AsLiteral()
 	if reflect.TypeOf(g) != reflect.TypeOf(w) || (!reflect.DeepEqual(g, w) && !(g.Type() == celtypes.DoubleType && g != g && w != w)) {

@@ -2,8 +2,8 @@ package celexprs
 
 import "strings"
 
-// Kinds returns expressions for each part of the grammar, and some that are slightly invalid.
-// Deeply nested expressions come after the first 300.
+// Kinds returns expressions for the parts of the grammar, and some that are slightly invalid. Deeply
+// nested expressions come after the first 300.
 func Kinds() []string {
 	list := []string{
 		"", " ", "a", ".a", "a.b", ".a.b.c", "a . b", "1", "-1", "- 1", "--1", "---1", "- -1", "!a", "!!a", "!!!a", "!-1", "!--1", "-a.b", "-1.b", "-1.b()", "-!a", "!-a",

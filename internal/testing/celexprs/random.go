@@ -6,15 +6,14 @@ import (
 	"strings"
 )
 
-// A maker generates expressions from cel-go's grammar. If wild is set, some of them are slightly
-// invalid.
+// A maker generates expressions from cel-go's grammar. If wild is set, some of them are slightly invalid.
 type maker struct {
 	*rand.Rand
 	b    strings.Builder
 	wild bool
 }
 
-// sometimes returns a random element of words or, occasionally, of wild, which holds invalid words.
+// wild holds invalid words.
 func (m *maker) sometimes(words, wild []string) string {
 	if m.wild && m.IntN(8) == 0 {
 		return m.pick(wild...)
@@ -24,7 +23,6 @@ func (m *maker) sometimes(words, wild []string) string {
 
 func (m *maker) pick(words ...string) string { return words[m.IntN(len(words))] }
 
-// write writes tokens, with white space and comments between some of them.
 func (m *maker) write(tokens ...string) {
 	for _, t := range tokens {
 		switch m.IntN(40) {

@@ -45,7 +45,7 @@ var (
 	allRules  []string
 )
 
-// Many returns expressions of each kind and, if there is a corpus, its rules and message
+// Many returns the first 300 expressions of Kinds and, if there is a corpus, its rules and message
 // expressions.
 func Many(t testing.TB) []string {
 	t.Helper()

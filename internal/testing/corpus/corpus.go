@@ -84,7 +84,7 @@ func CRDFiles(t testing.TB) []string {
 	return files
 }
 
-// Largest returns the largest file.
+// Largest returns the largest of the files.
 func Largest(t testing.TB, files []string) string {
 	t.Helper()
 	largest, size := "", int64(-1)

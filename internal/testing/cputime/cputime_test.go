@@ -8,7 +8,6 @@ import (
 	"time"
 )
 
-// TestWaiting checks that work counts, but waiting does not, in this process and in others.
 func TestWaiting(t *testing.T) {
 	t.Parallel()
 	const pause = 300 * time.Millisecond

@@ -82,8 +82,7 @@ func withoutRandom(text string) string {
 	return severalCauses.ReplaceAllString(text, "$1")
 }
 
-// sortedAnnotation sorts the items of an annotation: a JSON list of failures, or the values of
-// several bindings.
+// An annotation is a JSON list of failures, or the values of several bindings.
 func sortedAnnotation(value string) string {
 	var list []json.RawMessage
 	if json.Unmarshal([]byte(value), &list) != nil {

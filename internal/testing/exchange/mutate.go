@@ -10,8 +10,7 @@ import (
 	"github.com/celadon-cel/celadon/x/policyrequest"
 )
 
-// mutate applies the mutating policies to a custom resource. done is set if they deny the request
-// or leave it undecided.
+// done is set if the mutating policies deny the request or leave it undecided.
 func (p *Predictor) mutate(ctx context.Context, c *custom, to *policy.Request, req *engine.Request, out *Prediction) (done bool, err error) {
 	received, err := c.engine.Receive(ctx, *req)
 	if err != nil {
@@ -40,8 +39,7 @@ func (p *Predictor) mutate(ctx context.Context, c *custom, to *policy.Request, r
 	return false, nil
 }
 
-// inAnyOrder returns the possible responses to a request that several policies deny: the server names the
-// first of them in the message.
+// If several policies deny a request, the server names the first of them in the message.
 func inAnyOrder(a Answer) (all []Answer) {
 	for _, cause := range a.Causes {
 		a.Message = strings.TrimSpace(cause)

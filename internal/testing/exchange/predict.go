@@ -116,8 +116,7 @@ func (p *Predictor) Predict(ctx context.Context, r *Request) (*Prediction, error
 	return out, nil
 }
 
-// prepare mutates and validates a custom resource and completes the policy request. done is set if
-// the response is complete.
+// done is set if the response is complete.
 func (p *Predictor) prepare(ctx context.Context, c *custom, r *Request, to *policy.Request, out *Prediction) (done bool, err error) {
 	for _, version := range c.engine.Info().Served {
 		if version != to.Kind.Version {
@@ -186,8 +185,8 @@ func (p *Predictor) admit(ctx context.Context, to *policy.Request, out *Predicti
 	return nil
 }
 
-// firstDenial returns the response if the evaluation is the first that denies the request, or nil if
-// it denies nothing. first is the status of another denial of the same request.
+// firstDenial returns the response if the evaluation is the first that denies the request, or nil if it
+// denies nothing. first is the status of another denial of the same request.
 func firstDenial(e *policy.Evaluation, first *metav1.Status) *Answer {
 	i := slices.IndexFunc(e.Decisions, func(d policy.Decision) bool { return slices.Contains(d.Actions, policy.ActionDeny) })
 	if i < 0 {

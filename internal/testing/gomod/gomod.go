@@ -25,7 +25,6 @@ func Dir(t testing.TB, module string) string {
 	return found.Dir
 }
 
-// runGo decodes the JSON that a go command prints into v.
 func runGo(t testing.TB, v any, args ...string) {
 	t.Helper()
 	var stderr bytes.Buffer

@@ -107,9 +107,8 @@ func steers(r rune) bool {
 	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Noncharacter_Code_Point, unicode.Other_Default_Ignorable_Code_Point)
 }
 
-// isCommand reports whether GitHub's runner (see its ActionCommand.cs) or the agents of Azure and
-// TeamCity would run a line as a command. It ignores invisible characters, because their
-// comparisons may do so as well.
+// isCommand follows GitHub's runner (see its ActionCommand.cs) and the agents of Azure and TeamCity. It
+// ignores invisible characters, because their comparisons may do so as well.
 func isCommand(text string) bool {
 	text = strings.Map(func(r rune) rune {
 		if steers(r) || unicode.Is(unicode.M, r) {

@@ -21,7 +21,6 @@ import (
 // NaN, which JSON does not have.
 
 // Rule returns text after up to four changes that keep its meaning, and the names of the changes.
-// It makes none if no rewording applies.
 func Rule(r *rand.Rand, text string) (reworded string, ways []string, err error) {
 	root, info, err := parse(text)
 	if err != nil {

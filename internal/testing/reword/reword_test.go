@@ -18,7 +18,7 @@ var texts = []string{
 	"self.a != 4 && self.a <= 3 && self.a >= 1 || self.b < 'y'",
 }
 
-// objects holds values of self. With some of them, expressions fail to evaluate.
+// With some objects, expressions fail to evaluate.
 var objects = []map[string]any{
 	{},
 	{"a": 4, "b": "x", "c": true, "d": false, "l": []string{"p"}},
@@ -28,8 +28,6 @@ var objects = []map[string]any{
 	{"b": 3, "c": false, "l": []any{"p", 4}},
 }
 
-// TestRule checks that reworded rules are true for the same values as the original, and that each
-// way is applied.
 func TestRule(t *testing.T) {
 	t.Parallel()
 	env, err := cel.NewEnv(cel.Variable("self", cel.DynType), cel.OptionalTypes())

@@ -12,7 +12,7 @@ import (
 
 type way struct {
 	name string
-	// apply changes a node and reports whether the transformation applies to it.
+	// apply reports whether it changed the node.
 	apply func(m *maker, e ast.Expr) bool
 }
 
@@ -59,7 +59,7 @@ func (m *maker) not(e ast.Expr) ast.Expr {
 	return m.call(operators.LogicalNot, e)
 }
 
-// become replaces node e by other and returns true. If other contains e itself, pass a copy.
+// become returns true. If other contains e itself, pass a copy.
 func (m *maker) become(e, other ast.Expr) bool {
 	e.SetKindCase(other)
 	return true
@@ -91,7 +91,6 @@ func (m *maker) deMorgan(e ast.Expr) bool {
 	return m.become(e, m.call(operators.LogicalNot, other))
 }
 
-// opposite maps each comparison to the comparison with the opposite result.
 var opposite = map[string]string{
 	operators.Equals: operators.NotEquals, operators.NotEquals: operators.Equals,
 	operators.Less: operators.GreaterEquals, operators.GreaterEquals: operators.Less,
@@ -179,7 +178,6 @@ func truth(e ast.Expr) bool {
 	return dual[name] != "" || opposite[name] != "" || name == operators.LogicalNot || name == operators.In || name == "has" || name == "all" || name == "exists"
 }
 
-// constants returns the items on the right of in, or nil if that is not a list of constants.
 func constants(e ast.Expr) []ast.Expr {
 	if !isCall(e, operators.In, 2) || e.AsCall().Args()[1].Kind() != ast.ListKind {
 		return nil

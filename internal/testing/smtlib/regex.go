@@ -41,7 +41,7 @@ type regexWriter struct {
 	bad  bool // the pattern cannot be expressed
 }
 
-// anywhere returns a term for the strings in which a pattern matches.
+// The term is for the strings in which a pattern matches.
 func (w *regexWriter) anywhere(re *syntax.Regexp) string {
 	switch re.Op {
 	case syntax.OpCapture:
@@ -73,8 +73,7 @@ func (w *regexWriter) anchored(parts []*syntax.Regexp) string {
 	return w.joined("re.++", append(terms, after...), `(str.to_re "")`)
 }
 
-// term returns a term for the strings that a pattern matches from beginning to
-// end.
+// The term is for the strings that a pattern matches from beginning to end.
 func (w *regexWriter) term(re *syntax.Regexp) string {
 	if w.bad || w.left < 0 {
 		return "re.none"
@@ -158,7 +157,6 @@ func (w *regexWriter) literal(re *syntax.Regexp) string {
 	return w.joined("re.++", terms, `(str.to_re "")`)
 }
 
-// class returns a term for a character in the given ranges.
 func (w *regexWriter) class(ranges []rune) string {
 	var terms []string
 	for i := 0; i+1 < len(ranges); i += 2 {

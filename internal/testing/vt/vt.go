@@ -60,8 +60,7 @@ func (s *Screen) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// step executes the first control or character of the pending bytes and returns its length, or 0 if it
-// is incomplete.
+// step returns the length of the first control or character, or 0 if it is incomplete.
 func (s *Screen) step() int {
 	switch c := s.pending[0]; c {
 	case '\r':
@@ -102,7 +101,7 @@ func (s *Screen) lineFeed() {
 	}
 }
 
-// at returns the row of the cursor, at least n cells long.
+// The row has at least n cells.
 func (s *Screen) at(n int) []rune {
 	i := s.scrolled + s.row
 	for len(s.cells) <= i {
@@ -134,7 +133,7 @@ func (s *Screen) put(r rune) {
 	}
 }
 
-// escape executes a CSI sequence and returns its length, or 0 if it is incomplete.
+// escape returns the length of a CSI sequence, or 0 if it is incomplete.
 func (s *Screen) escape() int {
 	i := 2
 	for ; i < len(s.pending); i++ {

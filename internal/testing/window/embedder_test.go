@@ -63,8 +63,8 @@ import _ "k8s.io/client-go/util/jsonpath"
 const crontab = `{"apiVersion": "stable.example.com/v1", "kind": "CronTab", "metadata": {"name": "nightly"},
  "spec": {"cronSpec": "@daily", "image": "i", "replicas": 9, "minReplicas": 1, "maxReplicas": 3}}`
 
-// TestEmbedders adds the library to modules that use different releases of the k8s.io libraries, and
-// checks that it works there without upgrading them. The go command downloads the releases.
+// The modules use different releases of the k8s.io libraries, which the library must not upgrade. The go
+// command downloads the releases.
 func TestEmbedders(t *testing.T) {
 	if !level.Long() {
 		t.Skip("CELADON_LEVEL=long runs it")

@@ -45,7 +45,7 @@ func decodeLamp(t *testing.T) *apiextensionsv1.CustomResourceDefinition {
 	return crd
 }
 
-// TestLenientTimes evaluates times and time zones that cel-go rejects since 0.30, but servers do not.
+// cel-go rejects these times and time zones since 0.30, but servers do not.
 func TestLenientTimes(t *testing.T) {
 	t.Parallel()
 	e, err := engine.Compile(decodeLamp(t), engine.Config{KubeVersion: "1.37"})
@@ -70,8 +70,7 @@ func TestLenientTimes(t *testing.T) {
 	}
 }
 
-// TestNewerRulesOfCRDs vets an update of a CRD that only newer servers accept: a stored CRD keeps too
-// many selectable fields.
+// Only newer servers accept an update of a stored CRD that keeps too many selectable fields.
 func TestNewerRulesOfCRDs(t *testing.T) {
 	t.Parallel()
 	crd := decodeLamp(t)

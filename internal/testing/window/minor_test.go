@@ -11,11 +11,10 @@ import (
 	"github.com/celadon-cel/celadon/internal/testing/level"
 )
 
-// A row is added to a table, before the first line that begins with before.
+// The text of a row is added before the first line that begins with before.
 type row struct{ file, before, text string }
 
-// newMinor adds an artificial minor version with a function in rules, its estimate and cost, and a
-// message. Each table gets one row.
+// newMinor adds an artificial minor version, with one row for each table.
 var newMinor = []row{
 	{"internal/minors/minors.go", "	Last   = ", "	Last = 39"},
 	{"engine/x/celenv/language.go", "	// cel-go 0.23.0 hides the accumulator", `	{runs: minors.Since(38), options: []cel.EnvOption{cel.Function("artificial", cel.Overload("artificial", nil, cel.IntType))}},`},
@@ -63,8 +62,6 @@ func TestNewMinor(t *testing.T) {
 }
 `
 
-// TestNewMinor adds an artificial Kubernetes version to a copy of the tables, one row each, and
-// tests it.
 func TestNewMinor(t *testing.T) {
 	if !level.Long() {
 		t.Skip("CELADON_LEVEL=long runs it")

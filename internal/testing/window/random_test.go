@@ -9,7 +9,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 )
 
-// A random generates values that mostly fit a schema.
+// The values of a random mostly fit a schema.
 type random struct{ *rand.Rand }
 
 func (r random) object(crd *apiextensionsv1.CustomResourceDefinition, v apiextensionsv1.CustomResourceDefinitionVersion) map[string]any {
@@ -27,7 +27,7 @@ func (r random) object(crd *apiextensionsv1.CustomResourceDefinition, v apiexten
 
 var texts = []string{"", "a", "abc", "A b", "1", "10Gi", "2024-01-01T00:00:00Z", "1h", "10.0.0.1", "10.0.0.0/8", "https://example.com/x?y=z", "é", "*/5 * * * *"}
 
-// value returns a value for a schema. About once in thirty times, its type is random.
+// About once in thirty times, the type of a value is random.
 func (r random) value(s *apiextensionsv1.JSONSchemaProps) any {
 	if len(s.Enum) > 0 && r.IntN(8) > 0 {
 		var v any

@@ -21,7 +21,7 @@ import (
 	"github.com/celadon-cel/celadon/internal/testing/level"
 )
 
-// kubeVersions holds the Kubernetes versions, which are used alternately.
+// kubeVersions are used alternately.
 var kubeVersions = []string{"1.28", "1.31", "1.34", "1.36", "1.37", "1.38"}
 
 const (
@@ -30,8 +30,8 @@ const (
 	tokenSequences = 3000
 )
 
-// TestAnswers writes results to the file that CELADON_ANSWERS names. With CELADON_LEVEL=long, they
-// include results for the corpora.
+// CELADON_ANSWERS names the file for the results. With CELADON_LEVEL=long, they include results for the
+// corpora.
 func TestAnswers(t *testing.T) {
 	name := os.Getenv("CELADON_ANSWERS")
 	if name == "" {
@@ -61,7 +61,6 @@ func TestAnswers(t *testing.T) {
 	t.Logf("%d CRDs, %d writes, %d of them accepted", w.crds, w.writes, w.accepted)
 }
 
-// readCRDs returns the CRDs of the examples and tests of this repository.
 func readCRDs(t *testing.T) (crds []*apiextensionsv1.CustomResourceDefinition) {
 	t.Helper()
 	for _, pattern := range []string{"examples/*/crd.yaml", "examples/playground/*/crd.yaml", "x/publish/testdata/everything.yaml"} {
@@ -135,7 +134,7 @@ func (w *writer) write(crd *apiextensionsv1.CustomResourceDefinition, req engine
 	w.line(fmt.Sprintf("write %d, %s, %s", w.writes, crd.Name, kubeVersion), res, err)
 }
 
-// engine returns the compiled CRD, or nil if it cannot be used.
+// engine returns nil for a CRD that cannot be used.
 func (w *writer) engine(crd *apiextensionsv1.CustomResourceDefinition, kubeVersion string) *engine.Engine {
 	w.t.Helper()
 	key := engineKey{crd, kubeVersion}
@@ -150,10 +149,8 @@ func (w *writer) engine(crd *apiextensionsv1.CustomResourceDefinition, kubeVersi
 	return e
 }
 
-// tokens holds tokens of expressions and texts that the scanner rejects.
 var tokens = strings.Fields(`self . a == ( ) [ ] { } , : ? ?. ` + "`b` `b" + ` 'x' "y 1 1.5 1u 0x && || ! - + in has all @ # $ ' ''' r' b' \ // ; for true null .? [? 99999999999999999999 1e999 é _ 'a\q' '\u12'`)
 
-// syntaxErrors writes the errors of random sequences of tokens; few of them are valid expressions.
 func (w *writer) syntaxErrors(crd *apiextensionsv1.CustomResourceDefinition) {
 	w.t.Helper()
 	r := rand.New(rand.NewPCG(42, 0))
@@ -172,7 +169,6 @@ func (w *writer) syntaxErrors(crd *apiextensionsv1.CustomResourceDefinition) {
 	}
 }
 
-// corpus writes the verdicts on the CRDs and cases of the corpora, if CELADON_CORPUS names any.
 func (w *writer) corpus() {
 	w.t.Helper()
 	for _, folder := range corpus.Named(w.t) {
