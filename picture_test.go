@@ -128,7 +128,6 @@ text { fill: #c9d3cf } .title { fill: #ffffff } .exit { fill: #ff8f88 }
 `, pictureWidth, height, pictureWidth, html.EscapeString(title), html.EscapeString(description), pictureWidth, height, content)
 }
 
-// wrapText splits lines between words.
 func wrapText(text string) (lines []string) {
 	line := ""
 	for word := range strings.FieldsSeq(text) {

@@ -13,11 +13,9 @@ import (
 	"github.com/celadon-cel/celadon/x/roundtrip"
 )
 
-// Converts tests a converter of a kind and fails the test for each loss of data. It converts
-// objects that each version of the CRD accepts to every other version and back, twice and with a
-// change in between, and reports each finding with a small example object. convert receives a copy
-// of the object, which it may modify and return, and the target apiVersion. An error or panic of
-// convert is also a finding. With the zero Config, Converts takes a few seconds.
+// Converts tests a converter of a kind with [roundtrip.Test], and fails the test for each finding, such as
+// a loss of data, with a small example object. convert receives a copy of the object, which it may modify
+// and return, and the target apiVersion. An error or panic of convert is also a finding.
 func (c *CRDs) Converts(t testing.TB, kind schema.GroupKind, convert func(ctx context.Context, obj map[string]any, apiVersion string) (map[string]any, error), cfg roundtrip.Config) {
 	t.Helper()
 	crd := c.Definition(kind)

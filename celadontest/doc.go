@@ -10,8 +10,8 @@
 //
 // An object is a Go struct, an *unstructured.Unstructured, a map[string]any, or a YAML or JSON
 // document as a string or []byte. A Go struct is encoded as JSON, as a client would send it. A
-// field without omitempty is therefore always sent, if only with its zero value. Unless that is
-// null, the default of the field is not applied.
+// field without omitempty or omitzero is therefore always sent, if only with its zero value. Unless
+// that is null, the default of the field is not applied.
 //
 // If a write has no verdict because its rules exceed the work limit, the test fails, also in
 // Rejects.

@@ -28,8 +28,8 @@
 //     copies with typos: a sample, or with CELADON_LEVEL=long all CRDs and many more copies.
 //   - TestSuite: generates the data of the conformance suite, and compares it with suite/data. See
 //     package suite.
-//   - explain (TestExplainCorpus, with CELADON_KUBECTL): compares the output of celadon explain -o
-//     plaintext with kubectl explain.
+//   - explain (TestExplainCorpus, with CELADON_KUBECTL): compares x/publish with kubectl
+//     explain.
 //
 // The tests compare the verdict, the HTTP code, status.details.causes as a multiset of reason,
 // field, and message, the persisted object, and, if a server is running, the warnings. They do not

@@ -62,7 +62,7 @@ spec:
     schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true, properties: {spec: {type: object, x-kubernetes-preserve-unknown-fields: true, properties: {size: {type: integer, default: 3}}}}}}
 `
 
-// Scales returns n generated writes to the scale subresource, of both valid and invalid objects.
+// Scales returns n generated writes to the scale subresource.
 func Scales(seed uint64, n int) (*Group, error) {
 	crd, err := parseCRD([]byte(scalesCRD))
 	if err != nil {

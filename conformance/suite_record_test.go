@@ -134,7 +134,6 @@ func (r *suiteRecorder) libraries(in *suiteInput) (map[string]*suite.Response, e
 
 type suiteOracle struct {
 	*libraries.Oracle
-	// accepts caches whether the libraries accept a CRD.
 	accepts map[string]bool
 }
 

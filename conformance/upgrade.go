@@ -20,8 +20,8 @@ import (
 )
 
 // This file verifies the claims of x/analysis/compare about a change of a CRD: it serves the old
-// CRD, stores an example object, and updates the CRD. If the example is an update, it makes that
-// update. Otherwise, it creates the object again under another name, and updates it without
+// CRD, stores an example object, and updates the CRD. If the example is an update of the object or of
+// its status, it makes that update. Otherwise, it creates the object again under another name, and updates it without
 // changes.
 
 type replayCounts struct{ claims, rejectedUpdates int }

@@ -15,7 +15,7 @@ type witnessLimits struct {
 	wants []search.Want
 	// rules is the number of rules to examine in each version, evenly spaced; 0 means all.
 	rules int
-	// steps is the number of steps per search; 0 means the default of celadon find.
+	// steps is the number of steps per search; 0 means the default.
 	steps int
 }
 

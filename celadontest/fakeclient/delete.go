@@ -11,9 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// delete handles a DELETE request. An object with finalizers is kept and gets a deletion timestamp.
-// That is an update in the version of the URL, and like any update it is stored only if it changes
-// the stored object.
+// The deletion timestamp of an object with finalizers is an update in the version of the URL, and like any
+// update it is stored only if it changes the stored object.
 func (c *call) delete(options *metav1.DeleteOptions) error {
 	obj, err := c.get()
 	if err != nil {
@@ -52,7 +51,6 @@ func (c *call) changed(field, wanted, is, may string) error {
 		"the %s in the precondition (%s) does not match the %s in record (%s). The object might have been %s", field, wanted, field, is, may))
 }
 
-// If the options set no policy, collected returns finalizers unchanged.
 func collected(finalizers []string, options *metav1.DeleteOptions) []string {
 	all := slices.DeleteFunc(slices.Clone(finalizers), func(f string) bool {
 		return f == metav1.FinalizerOrphanDependents || f == metav1.FinalizerDeleteDependents

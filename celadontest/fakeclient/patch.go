@@ -84,7 +84,7 @@ func invalidPatch(patched []byte, why error) error {
 	return &apierrors.StatusError{ErrStatus: apply.InvalidPatch(patched, why.Error())}
 }
 
-// An operation is an operation of a JSON patch, for the detection of unknown and duplicate fields.
+// An operation is decoded to detect unknown and duplicate fields.
 type operation struct {
 	Op    string `json:"op"`
 	Path  string `json:"path"`

@@ -65,7 +65,6 @@ var systemFields = []string{
 	"managedFields",
 }
 
-// complete sets the fields that only a server sets.
 func (c *call) complete(u *unstructured.Unstructured, seed map[string]any) {
 	from, _ := seed["metadata"].(map[string]any)
 	for _, name := range systemFields {

@@ -156,7 +156,6 @@ func (c *call) preconditions(req engine.Request) error {
 	return nil
 }
 
-// sent is the resourceVersion in the request.
 func (c *call) creatable(sent string) error {
 	stored := c.stored()
 	switch {

@@ -92,7 +92,6 @@ type figure struct {
 
 var processors = regexp.MustCompile(`-[0-9]+$`)
 
-// parseFigures leaves out the number of iterations.
 func parseFigures(out []byte) (all []figure) {
 	for line := range bytes.Lines(out) {
 		words := strings.Fields(string(line))

@@ -122,7 +122,7 @@ func (c *change) print(out io.Writer) {
 		c.name, 100*(c.ratio()-1), median(c.before), median(c.after), c.unit, note)
 }
 
-// A benchmark is lost only if it is also slower in a second measurement with more turns.
+// If a benchmark is slower than permitted, a second measurement with more turns replaces the first.
 func compareAll(out io.Writer, before, after *tree, turns int, measurers []measurer) error {
 	var lost []string
 	for _, m := range measurers {

@@ -119,7 +119,7 @@ func (r *row) add(ours, theirs []float64) {
 	r.ratios = append(r.ratios, median(ratios))
 }
 
-// A ratio is how many times as fast Celadon is.
+// String formats the table. A ratio is how many times as fast Celadon is.
 func (t *table) String() string {
 	var b bytes.Buffer
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)

@@ -39,7 +39,7 @@ type Generator struct {
 	libraries []*fuzz.Library
 }
 
-// NewGenerator returns a Generator for the functions of all minors up to last. Another last changes the cases of each seed.
+// NewGenerator returns a Generator for the functions of all minors up to last. Another last changes the cases.
 func NewGenerator(last int) *Generator {
 	g := &Generator{}
 	for minor := types.Oldest; minor <= last; minor++ {

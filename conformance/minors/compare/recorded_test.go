@@ -12,9 +12,8 @@ const recordedFile = "testdata/recorded.jsonl.gz"
 
 var update = flag.Bool("update", false, "record the verdicts of the programs in CELADON_ORACLES")
 
-// recordedCRDs is the number of CRDs that -update records, including Celadon's own. recordedSize
-// limits the size of a generated CRD in bytes, and recordedWrites is the number of writes for each
-// generated CRD.
+// recordedCRDs includes Celadon's own CRDs. recordedSize limits the size of a generated CRD in bytes, and
+// recordedWrites is the number of writes for each generated CRD.
 const (
 	recordedCRDs   = 60
 	recordedSize   = 12_000

@@ -154,7 +154,6 @@ func (m *maker) fullRule() bool {
 	})
 }
 
-// The path is a property, or usually invalid.
 func (m *maker) fieldPath(s *schemaProps) string {
 	names := slices.Sorted(maps.Keys(s.Properties))
 	if len(names) == 0 || m.IntN(4) == 0 {

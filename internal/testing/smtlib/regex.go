@@ -41,7 +41,7 @@ type regexWriter struct {
 	bad  bool // the pattern cannot be expressed
 }
 
-// The term is for the strings in which a pattern matches.
+// anywhere returns a term for the strings in which a pattern matches.
 func (w *regexWriter) anywhere(re *syntax.Regexp) string {
 	switch re.Op {
 	case syntax.OpCapture:
@@ -73,7 +73,7 @@ func (w *regexWriter) anchored(parts []*syntax.Regexp) string {
 	return w.joined("re.++", append(terms, after...), `(str.to_re "")`)
 }
 
-// The term is for the strings that a pattern matches from beginning to end.
+// term returns a term for the strings that a pattern matches from beginning to end.
 func (w *regexWriter) term(re *syntax.Regexp) string {
 	if w.bad || w.left < 0 {
 		return "re.none"

@@ -21,7 +21,6 @@ import (
 	"github.com/celadon-cel/celadon/internal/testing/level"
 )
 
-// kubeVersions are used alternately.
 var kubeVersions = []string{"1.28", "1.31", "1.34", "1.36", "1.37", "1.38"}
 
 const (

@@ -46,7 +46,7 @@ type CRDReconciler struct {
 	Set *celadon.Set
 }
 
-// Reconcile adds, replaces, or removes a CRD. It does no work if the CRD's spec has not changed.
+// Reconcile adds, replaces, or removes a CRD.
 func (r *CRDReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	crd := &apiextensionsv1.CustomResourceDefinition{}
 	err := r.Get(ctx, req.NamespacedName, crd)
