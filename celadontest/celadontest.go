@@ -28,8 +28,8 @@ type Config struct {
 	// newer than its CRD.
 	FieldValidation string
 	// Scheme resolves the kinds of Go structs with an empty TypeMeta. Without it, the kind is the
-	// name of the struct, and the version is the name of its package, or else the only served
-	// version.
+	// name of the struct, and the version is the last element of its package's path, or else the
+	// only served version.
 	Scheme *runtime.Scheme
 }
 

@@ -98,7 +98,7 @@ func (c *CRDs) kindOf(v any) (gvk schema.GroupVersionKind, err error) {
 	return c.kindNamed(t.Name(), path.Base(t.PkgPath()))
 }
 
-// name is the name of a struct, and version is the name of its package.
+// name is the name of a struct, and version is the last element of its package's path.
 func (c *CRDs) kindNamed(name, version string) (gvk schema.GroupVersionKind, err error) {
 	var named, all []schema.GroupVersionKind
 	crds := 0

@@ -12,7 +12,7 @@ import (
 	"k8s.io/client-go/dynamic"
 )
 
-// do gets the current object of the side as live, which is empty if it does not exist.
+// do gets the current object of the side as live, which is nil or empty if it does not exist.
 type write struct {
 	text string
 	do   func(ctx context.Context, r dynamic.ResourceInterface, live *unstructured.Unstructured) (*unstructured.Unstructured, error)

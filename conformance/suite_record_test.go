@@ -160,7 +160,7 @@ func (o *suiteOracle) response(in *suiteInput, w *libraries.Write) (*suite.Respo
 	return responseOfLibrary(a)
 }
 
-// isStable returns errVaries if the libraries' result depends on the order of keys.
+// isStable returns errVaries if the libraries return another result for other orders of keys.
 func isStable(o *libraries.Oracle, w *libraries.Write) error {
 	first, err := o.Write(w)
 	if err != nil {
