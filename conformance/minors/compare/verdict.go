@@ -12,9 +12,9 @@ import (
 // lines that describe it, sorted.
 type Verdict map[string][]string
 
-// The aspects of verdicts. A CRD's verdict can have crdError, warning, and rule. A write's verdict can have code, cause,
-// warning, unknown, runCost, and persisted. If the libraries panic or cannot decode the input, a verdict has only
-// panics or unreadable.
+// The aspects of verdicts. A CRD's verdict can have crdError, warning, and rule. A write's verdict can
+// have code, cause, warning, unknown, runCost, and persisted. If the libraries panic or cannot decode
+// the input, a verdict has only panics or unreadable.
 const (
 	panics     = "panic"
 	crdError   = "error"
