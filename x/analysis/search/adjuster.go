@@ -26,14 +26,13 @@ type adjuster struct {
 	w      *candidate
 	r      *rule
 	in     instance
-	wants  map[string]textWant // required strings of the current attempt, by handle.id
+	wants  map[string]textWant
 	// fuel is the number of steps that are left for the current change.
 	fuel int
 	// quiet disables trying sample values, because the caller does that itself.
 	quiet bool
 }
 
-// A scope holds the variables of the macros around a part of a rule.
 type scope struct {
 	up   *scope
 	name string
@@ -92,7 +91,6 @@ func (b *adjuster) bound(of binding) ref.Val {
 	return of.val
 }
 
-// eval returns the value of a part of the rule, or a CEL error.
 func (b *adjuster) eval(e ast.Expr, sc *scope) ref.Val {
 	if e.Kind() == ast.LiteralKind {
 		return e.AsLiteral()
@@ -129,7 +127,6 @@ func (b *adjuster) is(e ast.Expr, sc *scope, want bool) bool {
 	return b.eval(e, sc) == celtypes.Bool(want)
 }
 
-// native returns the value of a part in JSON form, or false if the evaluation fails.
 func (b *adjuster) native(e ast.Expr, sc *scope) (any, bool) {
 	v := b.eval(e, sc)
 	if v == nil || celtypes.IsUnknownOrError(v) {
@@ -138,15 +135,15 @@ func (b *adjuster) native(e ast.Expr, sc *scope) (any, bool) {
 	return expr.Native(v), true
 }
 
-// spent uses one step of the current change's fuel and reports whether fuel or budget is used up.
+// spent uses one step of fuel and reports whether fuel or budget is used up.
 func (b *adjuster) spent() bool {
 	b.fuel--
 	b.m.work.Spend(1 + len(b.in.self.path))
 	return b.fuel < 0 || b.m.work.Empty()
 }
 
-// locate returns the handle that a part of the rule reads, whether or not it has a value. It returns
-// false if the part is computed, the schema does not describe its path, or the fuel is used up.
+// locate returns the handle that a part of the rule reads, whether or not it has a value. It returns false if the
+// part is computed or the schema does not describe its path.
 func (b *adjuster) locate(e ast.Expr, sc *scope) (handle, bool) {
 	if b.spent() {
 		return handle{}, false
@@ -241,7 +238,6 @@ func (b *adjuster) handleOf(of binding) (handle, bool) {
 	return handle{}, false
 }
 
-// elements returns the elements that a macro iterates over or an index selects from.
 func (b *adjuster) elements(e ast.Expr, sc *scope) (all []binding) {
 	if b.spent() {
 		return nil
@@ -272,7 +268,6 @@ func (b *adjuster) elements(e ast.Expr, sc *scope) (all []binding) {
 	return all
 }
 
-// elementsAt returns bindings for the items of a list or the keys of a map.
 func (b *adjuster) elementsAt(p objectPath) (all []binding) {
 	v, _ := b.w.get(p)
 	for step := range valuediff.Children(v) {

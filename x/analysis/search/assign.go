@@ -9,8 +9,8 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// assign sets a handle to a value, or removes its value if v is nil, and reports whether it succeeded.
-// It creates missing parents and rejects values that do not match the type or enum of the schema.
+// assign sets a handle to a value, or removes its value if v is nil. It creates missing parents and rejects values
+// that do not match the type or enum of the schema.
 func (b *adjuster) assign(h handle, v any) bool {
 	if v == nil {
 		return !h.key && b.absent(h.objectPath)
@@ -26,8 +26,6 @@ func (b *adjuster) assign(h handle, v any) bool {
 	return b.w.put(h.objectPath, copied(v))
 }
 
-// suits reports whether v matches the type and enum of n, and returns v. For an integer schema, it
-// converts an integral float64.
 func (b *adjuster) suits(n node, v any) (any, bool) {
 	kind := n.kind()
 	fits := kind == ""
@@ -58,8 +56,6 @@ func (b *adjuster) listed(n node, v any) bool {
 	return slices.ContainsFunc(n.s.ValueValidation.Enum, func(e schema.JSON) bool { return equalJSON(e.Object, v) })
 }
 
-// rename changes the key of a map entry and reports whether it did. It does not replace an existing
-// entry.
 func (b *adjuster) rename(p objectPath, name string) bool {
 	v, ok := b.w.get(p)
 	if !ok {
@@ -98,7 +94,6 @@ func (b *adjuster) ensureParent(p objectPath) bool {
 	return b.ensure(p.parent(b.s.root))
 }
 
-// fill adds items to a list until p's index exists, and reports whether it does.
 func (b *adjuster) fill(p objectPath) bool {
 	up := p.parent(b.s.root)
 	for range p.path[len(p.path)-1].Index + 1 {
@@ -113,7 +108,6 @@ func (b *adjuster) fill(p objectPath) bool {
 	return ok
 }
 
-// id returns a string that identifies the handle within a candidate.
 func (h handle) id() string {
 	var b strings.Builder
 	if h.old {

@@ -2,7 +2,6 @@ package search
 
 import "testing"
 
-// TestSuits checks which values match the type and enum of a schema, and in which form they are set.
 func TestSuits(t *testing.T) {
 	t.Parallel()
 	s := searching(t, specWith("true", "c: {type: integer, enum: [1, 2]}", "i: {type: integer}", "n: {type: number}"), Config{})

@@ -10,8 +10,6 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// TestFindEndsOnBadSchemas checks that Find returns after a bounded number of steps, whatever the
-// schema requires.
 func TestFindEndsOnBadSchemas(t *testing.T) {
 	t.Parallel()
 	enum := make([]string, 5000)
@@ -60,7 +58,7 @@ func TestFindEndsOnBadSchemas(t *testing.T) {
 			if got == Found {
 				holds(t, s, s.Rules()[0], Rejected, a.Witness)
 				if !a.Witness.Alone {
-					got = Unknown // the schema rejects it too
+					got = Unknown // the schema also rejects it
 				}
 			}
 			if got != test.want {
@@ -127,7 +125,6 @@ func TestSearchOfAnUnservedVersion(t *testing.T) {
 	}
 }
 
-// TestFindIsInterrupted checks that a canceled context soon causes an error.
 func TestFindIsInterrupted(t *testing.T) {
 	t.Parallel()
 	s := searching(t, specWith("true", "a: {type: string}"), Config{Steps: 1 << 30})
@@ -138,8 +135,6 @@ func TestFindIsInterrupted(t *testing.T) {
 	}
 }
 
-// TestUndecidedIsNoWitness checks that a write whose validation exceeds the work limit is not a
-// witness.
 func TestUndecidedIsNoWitness(t *testing.T) {
 	t.Parallel()
 	v := &verdict{undecided: true}

@@ -20,13 +20,10 @@ const (
 	Status Operation = "status"
 )
 
-// A candidate is a write under construction. settle adds defaults to its objects, because rules see
-// them in that form.
 type candidate struct {
-	op  Operation
-	obj map[string]any
-	old map[string]any // nil on create
-	// split is set if the status is a subresource with its own update operation.
+	op    Operation
+	obj   map[string]any
+	old   map[string]any // nil on create
 	split bool
 }
 
@@ -39,7 +36,6 @@ func (w *candidate) clone() *candidate {
 	return &c
 }
 
-// id returns a string that is equal for equal candidates.
 func (w *candidate) id() string { return jsonOf([]any{w.op, w.obj, w.old}) }
 
 func copied(v any) any { return runtime.DeepCopyJSONValue(v) }
@@ -73,8 +69,6 @@ func (w *candidate) get(p objectPath) (v any, ok bool) {
 	return valuediff.At(w.root(p.old), p.path...)
 }
 
-// matchingPaths appends the existing paths below p that match steps, which may contain [*]. It stops at
-// maxInstances paths.
 func (w *candidate) matchingPaths(p objectPath, steps []engine.Step, all []objectPath) []objectPath {
 	v, ok := w.get(p)
 	if !ok || len(all) >= maxInstances {
@@ -110,8 +104,7 @@ func (w *candidate) shared(p objectPath) bool {
 	return false
 }
 
-// put sets the value at p if its parent exists, and reports whether it did. Shared values are set in
-// both objects.
+// put sets the value at p if its parent exists, in both objects if p is shared.
 func (w *candidate) put(p objectPath, v any) bool {
 	ok := w.putIn(p, v)
 	if w.shared(p) {
@@ -121,8 +114,7 @@ func (w *candidate) put(p objectPath, v any) bool {
 	return ok
 }
 
-// above returns the path above p without its node, the value there, and the last step of p. The value
-// is nil if it does not exist or p is the root.
+// above returns the path above p, without its node, the value there or nil, and the last step of p.
 func (w *candidate) above(p objectPath) (up objectPath, parent any, last engine.Step) {
 	if len(p.path) == 0 {
 		return p, nil, last
@@ -148,7 +140,6 @@ func (w *candidate) putIn(p objectPath, v any) bool {
 	return false
 }
 
-// drop removes a value and reports whether it did. Shared values are removed from both objects.
 func (w *candidate) drop(p objectPath) bool {
 	ok := w.dropIn(p)
 	if w.shared(p) {
@@ -179,7 +170,7 @@ func (w *candidate) keep(p objectPath) (restore func()) {
 		at := objectPath{old: p.old, path: p.path[:n+1]}
 		v, ok := w.get(at)
 		switch {
-		case !ok && at.path[n].Item && n > 0: // items before it may be added too
+		case !ok && at.path[n].Item && n > 0: // earlier items may also be added
 			at.path = at.path[:n]
 			v, _ = w.get(at)
 			v = copied(v)
@@ -195,13 +186,12 @@ func (w *candidate) keep(p objectPath) (restore func()) {
 	return func() { *w = *before }
 }
 
-// parent returns the path above p. p must not be the root.
+// parent returns the path above p, which must not be the root.
 func (p objectPath) parent(root node) objectPath {
 	up := p.path[:len(p.path)-1]
 	return objectPath{p.old, up, root.at(up)}
 }
 
-// member changes the candidate so that the in operator evaluates to want.
 func (b *adjuster) member(e ast.Expr, sc *scope, want bool) {
 	x, of := e.AsCall().Args()[0], e.AsCall().Args()[1]
 	if !want {
@@ -220,8 +210,7 @@ func (b *adjuster) member(e ast.Expr, sc *scope, want bool) {
 	}
 }
 
-// admit adds the value of x to a list, or ensures that a map has it as a key. In a full list it
-// replaces the last item, and in a computed list any element. It returns false if it cannot.
+// admit makes the value of x an item of a list or a key of a map. It may replace an item of a full or computed list.
 func (b *adjuster) admit(x, of ast.Expr, sc *scope) bool {
 	v, ok := b.native(x, sc)
 	if !ok {

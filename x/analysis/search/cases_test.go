@@ -12,8 +12,7 @@ import (
 	"github.com/celadon-cel/celadon/internal/testing/level"
 )
 
-// TestFindsWhatMaintainersReject checks that the search finds a witness for each rule that is the
-// only cause in a test case of the CRD's maintainers. The search never sees their objects.
+// The search does not see the maintainers' objects.
 func TestFindsWhatMaintainersReject(t *testing.T) {
 	if !level.Long() {
 		t.Skip("CELADON_LEVEL=long searches for each rule that alone rejects a maintainers' case")
@@ -71,8 +70,6 @@ func searchOf(t *testing.T, file, version string) *Search {
 	return s
 }
 
-// rejectsAlone returns the rule that is the only cause of rejection in a test case, if its old
-// object can be stored under the same CRD.
 func rejectsAlone(t *testing.T, s *Search, c corpus.Case) (engine.RuleRef, bool) {
 	w := &candidate{op: Create, obj: c.Object, old: c.OldObject, split: s.split}
 	switch {

@@ -42,7 +42,7 @@ type tally struct {
 	errs, budget int
 	sizes        []int // of the rejected objects, in bytes
 	frames       []int // of their apiVersion, kind and metadata
-	// slack is the margin by which a sample may miss the floors.
+	// slack is how far a sample may miss the floors, in percent.
 	slack float64
 }
 
@@ -51,10 +51,8 @@ const (
 	leastDecided  = 95
 	leastAccepted = 98.5
 	leastQuick    = 65
-	// medianSize is the maximum of the median size of rejected objects, in bytes.
-	medianSize = 260
-	// leastErrs is the minimum number of rules in the whole corpus that fail on an admitted object.
-	leastErrs = 60
+	medianSize    = 260
+	leastErrs     = 60
 )
 
 func TestFindInCorpus(t *testing.T) {
@@ -127,7 +125,6 @@ func share[T any](work []T, do func(T)) {
 	workers.Wait()
 }
 
-// questions runs the questions about one CRD.
 type questions struct {
 	crd   *apiextensionsv1.CustomResourceDefinition
 	file  string
@@ -178,8 +175,6 @@ func proverOf(crd *apiextensionsv1.CustomResourceDefinition, version string) *pr
 	return nil
 }
 
-// proof reports whether a proof shows that no witness exists. It fails the test if a witness
-// contradicts the proof.
 func (q *questions) proof(t *testing.T, p *prove.Prover, ref engine.RuleRef, want Want, a *Answer) bool {
 	outcome, ok := map[Want]prove.Outcome{Rejected: prove.Rejected, Errs: prove.Failed}[want]
 	if !ok || p == nil {
@@ -254,8 +249,6 @@ func (sum *tally) hold(t *testing.T) {
 	}
 }
 
-// isMinimal checks that the write no longer demonstrates its outcome if any field or item is
-// removed, or a scalar is set to its old value or to a simpler value.
 func isMinimal(t *testing.T, s *Search, ref engine.RuleRef, want Want, found *Witness) {
 	t.Helper()
 	if want == OverBudget {
@@ -283,8 +276,6 @@ func isMinimal(t *testing.T, s *Search, ref engine.RuleRef, want Want, found *Wi
 	}
 }
 
-// TestCorpusAnswersAreTheSameEachTime checks that two searches, one with reversed questions, give
-// the same bytes.
 func TestCorpusAnswersAreTheSameEachTime(t *testing.T) {
 	files := corpus.CRDFiles(t)
 	var work []string
@@ -302,8 +293,6 @@ func TestCorpusAnswersAreTheSameEachTime(t *testing.T) {
 	})
 }
 
-// answersOf returns the answers to the questions about the first four rules. backwards reverses the
-// order of the rules.
 func answersOf(t *testing.T, crd *apiextensionsv1.CustomResourceDefinition, cfg Config, backwards bool) map[string]string {
 	e, err := engine.Compile(crd, engine.Config{})
 	if e == nil {

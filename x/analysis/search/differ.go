@@ -29,7 +29,6 @@ func (b *adjuster) differ(e ast.Expr, sc *scope, whole ast.Expr) bool {
 	return false
 }
 
-// otherwise changes the value of a part and reports whether it did.
 func (b *adjuster) otherwise(e ast.Expr, sc *scope) bool {
 	if b.spent() {
 		return false
@@ -51,7 +50,6 @@ func (b *adjuster) otherwise(e ast.Expr, sc *scope) bool {
 	return len(handles) > 0 && b.perturb(handles[b.m.rng.IntN(len(handles))])
 }
 
-// perturb changes a value or a value inside it, or creates a missing value, and reports whether it did.
 func (b *adjuster) perturb(h handle) bool {
 	if b.spent() {
 		return false

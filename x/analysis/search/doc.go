@@ -16,13 +16,12 @@
 // one form rejects and the other admits.
 package search
 
-// How it works. The solver generates an object (start.go, generate.go) and changes a path in it
-// until the rule has the wanted outcome there (truth.go, equal.go, loop.go, fail.go). Then it
-// repairs everything else that the engine rejects: it makes other rules true and replaces values
-// that violate the schema (repair.go, facts.go). This repeats until the engine's verdict is as
-// wanted or the solver starts with a new object (solver.go). The search for a write that two forms
-// of a CRD treat differently is in otherform.go. Witnesses are shrunk (shrink.go) or, for a full
+// How it works. The solver generates an object (start.go, generate.go) and changes a path in it until the rule has
+// the wanted outcome there (truth.go, equal.go, loop.go, fail.go). Then it repairs everything else that the engine
+// rejects: it makes other rules true and replaces values that violate the schema (repair.go, facts.go). This repeats
+// until the engine's verdict is as wanted or the solver starts with a new object (solver.go). The search for a write
+// that two forms of a CRD treat differently is in otherform.go. Witnesses are shrunk (shrink.go) or, for a full
 // sample, grown (grow.go). oracle.go runs the engine.
 //
-// All randomness comes from the seed and the question, steps are counted, and no result depends on
-// the order of a map, so the same question always has the same result.
+// Randomness comes from the seed and the question, limits count steps instead of time, and no result depends on the
+// order of a map, so a repeated run has the same results.

@@ -12,8 +12,8 @@ import (
 	"github.com/celadon-cel/celadon/engine/x/expr"
 )
 
-// equal changes the values that a part reads so that the part may evaluate to v, which has JSON form.
-// It returns false if it cannot. A result of true does not guarantee that the part equals v.
+// equal changes the values that a part reads so that the part may evaluate to v, which has JSON form. A result of
+// true does not guarantee that it does.
 func (b *adjuster) equal(e ast.Expr, sc *scope, v any) bool {
 	if b.spent() {
 		return false
@@ -130,8 +130,6 @@ func (b *adjuster) equalCall(e ast.Expr, sc *scope, v any) bool {
 	return b.sampleOutcome(e, sc, done)
 }
 
-// operandOf returns the receiver of a method or the first argument of a function, or nil if there
-// is neither.
 func operandOf(call ast.CallExpr) ast.Expr {
 	if call.IsMemberFunction() {
 		return call.Target()
@@ -156,7 +154,6 @@ func textOf(v any) (string, bool) {
 	return "", false
 }
 
-// equalURL makes a part of a URL equal to part and reports whether it set the URL.
 func (b *adjuster) equalURL(call ast.CallExpr, sc *scope, part string) bool {
 	now, ok := b.native(call.Target(), sc)
 	if target := call.Target(); !ok && target.Kind() == ast.CallKind && operandOf(target.AsCall()) != nil {

@@ -18,14 +18,13 @@ type facts struct {
 	exclusiveMin, exclusiveMax bool
 	multipleOf                 float64
 	integral                   bool // an int-or-string must be an integer
-	minItems, maxItems         int  // maxItems < 0: no limit
+	minItems, maxItems         int  // maxItems or maxProperties < 0: no limit
 	minProperties              int
 	maxProperties              int
 	required                   []string
-	requires                   map[string]bool // the names in required
+	requires                   map[string]bool
 	excluded                   map[string]bool
-	// deeper holds validations that constrain children.
-	deeper []*nested
+	deeper                     []*nested
 }
 
 func (m *maker) facts(n node, more []*nested) *facts {
@@ -162,7 +161,6 @@ func (f *facts) words(v *schema.ValueValidation) {
 	f.enum = both
 }
 
-// jsonOf returns the JSON of a value that was read from JSON. It is equal for equal values.
 func jsonOf(v any) string {
 	data, _ := json.Marshal(v) // cannot fail
 	return string(data)
@@ -200,11 +198,11 @@ func (f *facts) fits(v float64) bool {
 
 type volume struct {
 	values  int // long strings count more than once
-	longest int // the length of the longest list
+	longest int
 	visits  int // the approximate number of values and properties that a validation visits
 }
 
-// add adds the sizes of v. d is nil if the declaration of v is unknown.
+// add adds the sizes of v. d may be nil.
 func (n *volume) add(v any, d *types.Decl) {
 	n.values++
 	n.visits++
@@ -234,15 +232,13 @@ func (n *volume) add(v any, d *types.Decl) {
 
 var undeclared = &types.Decl{}
 
-// count returns the number of values in v. Long strings count more than once.
 func count(v any) int {
 	var n volume
 	n.add(v, nil)
 	return n.values
 }
 
-// largeDefault is the number of values from which a default is charged as work. Defaults in real CRDs
-// are smaller.
+// largeDefault is the number of values from which a default is charged as work.
 const largeDefault = 500
 
 func largeDefaults(s *schema.Structural) (n int) {

@@ -13,7 +13,6 @@ func (b *adjuster) fails(e ast.Expr, sc *scope) bool {
 	return v != nil && celtypes.IsError(v)
 }
 
-// fail changes the candidate so that a part fails to evaluate, and reports whether it now does.
 func (b *adjuster) fail(e ast.Expr, sc *scope) bool {
 	if b.fails(e, sc) {
 		return true
@@ -42,8 +41,6 @@ func (b *adjuster) fail(e ast.Expr, sc *scope) bool {
 	return b.fails(e, sc)
 }
 
-// failChain makes a selection or an index fail: it removes an optional value on its path, or makes an
-// operand fail.
 func (b *adjuster) failChain(e ast.Expr, sc *scope) {
 	if e.Kind() == ast.SelectKind && e.AsSelect().IsTestOnly() {
 		b.fail(e.AsSelect().Operand(), sc)

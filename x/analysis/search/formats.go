@@ -15,8 +15,7 @@ var usual = []string{
 	"01234567-89ab-cdef-0123-456789abcdef", "arn:aws:iam::123456789012:role/a",
 }
 
-// formats maps a format, without - and _, to a pattern for valid and realistic strings. Formats that
-// accept any string have no pattern.
+// formats maps a format, without - and _, to a pattern for valid and realistic strings.
 var formats = map[string]string{
 	"bsonobjectid": `^[0-9a-f]{24}$`,
 	"uri":          `^https?://[a-z]+\.(example|com)(:8443)?(/[a-z0-9]*)?$`,
@@ -45,7 +44,6 @@ var formats = map[string]string{
 	"k8slongname":  `^[a-z][a-z0-9]{0,15}(\.[a-z]{1,8})*$`,
 }
 
-// formatPattern returns the pattern for a format, or "" if it has none.
 func formatPattern(format string) string {
 	return formats[strings.ReplaceAll(strings.ReplaceAll(format, "-", ""), "_", "")]
 }

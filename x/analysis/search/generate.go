@@ -12,8 +12,7 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis/work"
 )
 
-// A maker generates values for a schema. It only proposes values; the engine decides whether they
-// are valid.
+// A maker generates values for a schema, which may be invalid.
 type maker struct {
 	rng   *rand.Rand
 	texts *texts
@@ -23,12 +22,10 @@ type maker struct {
 	// plain prefers the word "example" to generated strings.
 	plain bool
 	// left is the number of values that may still be generated for the object.
-	left int
-	// fresh is a counter from which unique values are made.
+	left  int
 	fresh int
 }
 
-// maxValues limits the number of values in a generated object.
 const maxValues = 20_000
 
 // maxDepth limits the depth of generated values, because required fields may be deeply nested.
@@ -72,10 +69,8 @@ func (m *maker) value(n node, more []*nested, depth int) any {
 	return map[string]any{} // any value is allowed
 }
 
-// perValue is the work of generating a value.
 const perValue = 60
 
-// breadth returns the total length of the schema's lists that are processed for a value.
 func (n node) breadth() int {
 	if n.s == nil {
 		return 0
@@ -87,7 +82,6 @@ func (n node) breadth() int {
 	return b
 }
 
-// text generates a string, which additionally counts as a value per bytesPerValue bytes.
 func (m *maker) text(f *facts) any {
 	s := m.anyText(f)
 	m.left -= len(s) / bytesPerValue
@@ -115,7 +109,6 @@ func (m *maker) anyText(f *facts) string {
 	return word
 }
 
-// word is a string that is obviously a placeholder.
 const word = "example"
 
 func (m *maker) object(n node, f *facts, depth int) any {

@@ -8,10 +8,8 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis/work"
 )
 
-// growSteps limits the writes that may be validated for a full sample.
 const growSteps = 6000
 
-// growTries is the number of attempts to add a single field, each with new random values.
 const growTries = 5
 
 // grow adds fields to an accepted object as long as the engine accepts it. It adds all missing fields
@@ -93,8 +91,8 @@ func (h *solver) repaired(w *candidate, repairs bool) (*verdict, error) {
 	}
 }
 
-// missing returns the fields that the object could have in addition and the first elements of empty
-// lists and maps, except those in tried. It returns only the level closest to the root that has any.
+// missing returns the absent fields, and the first elements of empty lists and maps, of the level closest to the root
+// that has any. It omits those in tried.
 func (h *solver) missing(w *candidate, tried map[string]bool) []objectPath {
 	level := []reached{{objectPath{node: h.root}, w.obj}}
 	for len(level) > 0 && !h.work.Empty() {
@@ -132,8 +130,6 @@ type reached struct {
 	v any
 }
 
-// below returns the children of a value that its schema describes, whether or not they exist, and the
-// first element of an empty list or map.
 func (h *solver) below(w *candidate, at reached) (all []reached) {
 	switch v := at.v.(type) {
 	case map[string]any:
@@ -184,8 +180,6 @@ func (b *adjuster) inflate(root ast.Expr) {
 	}
 }
 
-// multiply adds the given number of elements, at least 4, in batches. It stops early if the object has
-// more than maxValues values or nothing can be added.
 func (b *adjuster) multiply(p objectPath, more int) {
 	more = max(4, more)
 	for done := 0; done < more && count(b.w.obj) <= maxValues; {

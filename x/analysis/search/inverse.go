@@ -9,8 +9,7 @@ import (
 	celtypes "github.com/google/cel-go/common/types"
 )
 
-// through changes the string from which split computes e, so that e meets w. It reports whether it set
-// a value.
+// through changes the string from which split computes e, so that e meets w.
 func (b *adjuster) through(e ast.Expr, sc *scope, w textWant) bool {
 	switch e.Kind() {
 	case ast.IdentKind:
@@ -28,10 +27,8 @@ func (b *adjuster) through(e ast.Expr, sc *scope, w textWant) bool {
 	return false
 }
 
-// throughTries is the number of strings that are tried for a part.
 const throughTries = 3
 
-// throughUntil calls through until done returns true, and reports whether it did.
 func (b *adjuster) throughUntil(e ast.Expr, sc *scope, w textWant, done func() bool) bool {
 	for range throughTries {
 		if !b.through(e, sc, w) {
@@ -44,8 +41,7 @@ func (b *adjuster) throughUntil(e ast.Expr, sc *scope, w textWant, done func() b
 	return false
 }
 
-// throughPart replaces a part of a string that a call of split returns by a string that meets w, and reports whether
-// it did. It adds parts if there are too few.
+// throughPart replaces part i of the string that list, a call of split, splits. It adds parts if there are too few.
 func (b *adjuster) throughPart(list ast.Expr, sc *scope, i int, w textWant) bool {
 	if list.Kind() != ast.CallKind || list.AsCall().FunctionName() != "split" {
 		return false

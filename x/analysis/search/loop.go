@@ -12,7 +12,7 @@ import (
 	"github.com/celadon-cel/celadon/internal/cel/loops"
 )
 
-// A loop is a macro over a list or a map. For map, Body is the item.
+// A loop is a macro over a list or a map. For the map macro, Body is the item.
 type loop struct{ loops.Loop }
 
 func loopOf(e ast.Expr) (loop, bool) {
@@ -23,7 +23,6 @@ func loopOf(e ast.Expr) (loop, bool) {
 	return loop{l}, ok && l.Name != ""
 }
 
-// enter returns the scope of the macro's body for an element.
 func (l loop) enter(b *adjuster, sc *scope, of binding) *scope {
 	if l.Index == "" {
 		return sc.with(l.Variable, of)
@@ -39,7 +38,6 @@ func (l loop) enter(b *adjuster, sc *scope, of binding) *scope {
 	return sc.with(l.Index, binding{val: index}).with(l.Variable, of)
 }
 
-// elementsOf returns the items of a list or the keys of a map, at most maxItems.
 func elementsOf(v ref.Val) (all []ref.Val) {
 	if o, ok := v.(*celtypes.Optional); ok && o.HasValue() {
 		v = o.GetValue()
@@ -54,7 +52,6 @@ func elementsOf(v ref.Val) (all []ref.Val) {
 	return all
 }
 
-// maxItems limits indexes, the wanted lengths of lists, and the number of computed elements.
 const maxItems = 2000
 
 func sortedKeys(m map[string]any) []string { return slices.Sorted(maps.Keys(m)) }
@@ -80,8 +77,7 @@ func (b *adjuster) macro(e ast.Expr, sc *scope, want bool) {
 	}
 }
 
-// each makes the body evaluate to want for all elements. It drops elements for which that fails, and
-// sometimes others.
+// each makes the body evaluate to want for all elements, or drops them.
 func (b *adjuster) each(l loop, sc *scope, want bool) {
 	elements := b.elements(l.Over, sc)
 	for i := len(elements) - 1; i >= 0; i-- { // backwards, because dropping moves later elements
@@ -103,8 +99,7 @@ func (b *adjuster) dropElement(of binding) bool {
 	return ok && b.w.drop(h.objectPath)
 }
 
-// some makes the body evaluate to want for one element, which is added if necessary, and reports
-// whether it succeeded.
+// some makes the body evaluate to want for one element, which it may add.
 func (b *adjuster) some(l loop, sc *scope, want bool) bool {
 	elements := b.elements(l.Over, sc)
 	if len(elements) == 0 || b.m.rng.IntN(6) == 0 {
@@ -124,8 +119,6 @@ func (b *adjuster) some(l loop, sc *scope, want bool) bool {
 	return len(elements) > 0 && b.added(l, sc, want)
 }
 
-// added adds an element, makes the body evaluate to want for the last element, and reports whether it
-// succeeded.
 func (b *adjuster) added(l loop, sc *scope, want bool) bool {
 	if !b.grow(l.Over, sc) {
 		return false
@@ -163,7 +156,6 @@ func (b *adjuster) exactlyOne(l loop, sc *scope, want bool) {
 	}
 }
 
-// grow adds an element to the list or map that a macro iterates over, and reports whether it did.
 func (b *adjuster) grow(e ast.Expr, sc *scope) bool {
 	if b.spent() {
 		return false
@@ -181,7 +173,7 @@ func (b *adjuster) grow(e ast.Expr, sc *scope) bool {
 	return false
 }
 
-// another makes one more element pass a filter and reports whether it succeeded.
+// another makes one more element pass a filter.
 func (b *adjuster) another(l loop, sc *scope) bool {
 	for _, of := range b.elements(l.Over, sc) {
 		if inner := l.enter(b, sc, of); !b.is(l.Body, inner, true) && b.truth(l.Body, inner, true) {
@@ -193,8 +185,6 @@ func (b *adjuster) another(l loop, sc *scope) bool {
 
 func (b *adjuster) add(p objectPath) bool { return b.addMany(p, 1) }
 
-// addMany adds up to n items to a list or entries to a map, which it creates if necessary. It reports
-// whether it added any.
 func (b *adjuster) addMany(p objectPath, n int) bool {
 	v, ok := b.w.get(p)
 	if !ok || v == nil {
@@ -236,7 +226,7 @@ func (b *adjuster) addMany(p objectPath, n int) bool {
 
 func (b *adjuster) addKey(p objectPath, m map[string]any) bool {
 	first := 0
-	if _, taken := m[mapKey(len(m))]; !taken && len(m) > 32 { // probably many are added
+	if _, taken := m[mapKey(len(m))]; !taken && len(m) > 32 { // many keys are probably added, so low numbers are taken
 		first = len(m)
 	}
 	for i := first; i <= len(m); i++ {

@@ -17,22 +17,18 @@ import (
 
 // All validation by the engine goes through this file.
 
-// An oracle validates writes with the engine and counts the work.
 type oracle struct {
 	*solver
 	writes    int
 	limit     int
 	validated bool
 	// weight is the additional cost of large objects, in writes.
-	weight int
-	// lists is the length of the longest list in the validated objects.
-	lists int
-	// evaluated counts evaluations of parts of rules.
+	weight    int
+	lists     int
 	evaluated int
 	created   map[*engine.Engine]creation // the latest accepted old object
 }
 
-// A creation is an old object and the result of creating it.
 type creation struct {
 	obj map[string]any
 	res *engine.Result
@@ -44,8 +40,8 @@ const perWrite = 16
 // perWeight is the number of values in an object that count as one write.
 const perWeight = 500
 
-// The work of a write: a fixed part, a part for each value of the object and each property of the
-// schema that is visited, and a part for the cost of the rules.
+// perAsk and perVisit are the work of a write and of a visited value or property. costPerUnit is the rule cost per
+// unit of work.
 const (
 	perAsk   = 500
 	perVisit = 40
@@ -61,10 +57,9 @@ func (j *oracle) spent() int {
 // perText is the number of steps of a string search that count as one write.
 const perText = 6000
 
-// errSpent means that the limit of writes is reached or the work budget is used up.
+// errSpent ends a search.
 var errSpent = errors.New("the limit of objects to try was reached")
 
-// A verdict is the engine's result for a candidate.
 type verdict struct {
 	complaints []complaint
 	// undecided is set if a rule exceeded the work limit.
@@ -88,7 +83,6 @@ func (v *verdict) runs(ref engine.RuleRef) bool {
 	return slices.ContainsFunc(v.result.Rules, func(r engine.RuleResult) bool { return r.RuleRef == ref && r.Runs > 0 })
 }
 
-// rejectedByOther reports whether the write is rejected only by the other form of the CRD.
 func (v *verdict) rejectedByOther() bool {
 	return !v.undecided && v.byOther != nil && !v.byOther.Allowed &&
 		!slices.ContainsFunc(v.complaints, func(c complaint) bool { return c.old || !c.other })
@@ -98,8 +92,7 @@ func (w *candidate) request() engine.Request {
 	return (&Witness{Operation: w.op, Object: w.obj, Old: w.old}).Request()
 }
 
-// newOracle returns an oracle for the solver's forms of the CRD and resets the count of string search
-// steps.
+// newOracle also resets the count of string search steps.
 func (h *solver) newOracle(limit int) *oracle {
 	h.maker.texts.spent = 0
 	return &oracle{solver: h, limit: limit, created: map[*engine.Engine]creation{}}
@@ -130,12 +123,11 @@ func (j *oracle) by(e *engine.Engine, w *candidate, v *verdict) (*engine.Result,
 		return nil, err
 	}
 	req := w.request()
-	req.Trace = j.want == Accepted // which requires that the rule runs
+	req.Trace = j.want == Accepted // Accepted requires that the rule ran
 	return j.validate(e, req, v, false)
 }
 
-// stored validates the writes that create the old object: a create and, if the status is a
-// subresource, an update of the status.
+// stored validates the writes that create the old object.
 func (j *oracle) stored(e *engine.Engine, w *candidate, v *verdict) error {
 	if w.old == nil {
 		return nil
@@ -150,15 +142,15 @@ func (j *oracle) stored(e *engine.Engine, w *candidate, v *verdict) error {
 	if err != nil || !w.split || !ok || status == nil {
 		return err
 	}
-	if res != nil && equalJSON(res.Object["status"], status) { // the default status
+	if res != nil && equalJSON(res.Object["status"], status) { // the create already set this status, as a default
 		return nil
 	}
 	_, err = j.validate(e, engine.Request{Object: w.old, OldObject: created, Subresource: "status"}, v, true)
 	return err
 }
 
-// create validates the write that creates an old object. It keeps the latest accepted object, because
-// most writes of a search have the same old object.
+// create validates the write that creates an old object. It keeps the latest accepted object, because most writes of
+// a search have the same old object.
 func (j *oracle) create(e *engine.Engine, obj map[string]any, v *verdict) (*engine.Result, error) {
 	if last, ok := j.created[e]; ok && equalJSON(last.obj, obj) {
 		j.writes++
@@ -212,7 +204,6 @@ func unanalyzed(err error) string {
 	return err.Error()
 }
 
-// A program is a compiled rule that can be evaluated at a path, as a whole or in parts.
 type program struct {
 	expr     *expr.Expr
 	compiler *expr.Compiler
@@ -244,9 +235,7 @@ func (s *Search) compile(ref engine.RuleRef) (*program, error) {
 	return &program{expr: x, compiler: compiler, parts: parts, sizes: map[int64]int{}}, nil
 }
 
-// size returns the work of evaluating a part: the number of its expressions plus, for a macro, the
-// work of the last evaluation of the whole rule. The first call for a part returns the work of planning
-// it instead.
+// size returns the work of evaluating a part. The first call for a part returns the work of planning it instead.
 func (p *program) size(e ast.Expr) int {
 	if n, ok := p.sizes[e.ID()]; ok {
 		if e.Kind() == ast.ComprehensionKind {

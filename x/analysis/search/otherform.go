@@ -16,8 +16,6 @@ import (
 // and tries to violate the other form there: it makes a rule of that form false or fail, or violates
 // its schema.
 
-// differences holds the rules and schema paths at which one form of a CRD may reject objects that
-// another admits.
 type differences struct {
 	rules []*rule
 	paths [][]engine.Step
@@ -60,7 +58,6 @@ func (r *rule) anywhere() engine.RuleRef {
 	return ref
 }
 
-// schemas collects the paths in both schemas at which the constraints differ.
 func (d *differences) schemas(a, b *schema.Structural, path []engine.Step) {
 	if a == b {
 		return
@@ -95,7 +92,6 @@ func itself(s *schema.Structural) schema.Structural {
 	return own
 }
 
-// part tries to violate the other form at a random difference.
 func (h *solver) part(w *candidate) {
 	d, rng := h.differences, h.maker.rng
 	at := rng.IntN(len(d.rules) + len(d.paths))
@@ -153,7 +149,6 @@ func (h *solver) cross(w *candidate, p objectPath, there node) {
 	}
 }
 
-// crossList duplicates an item, or makes the list longer or shorter than the other form allows.
 func crossList(b *adjuster, p objectPath, v []any, there node, other *facts) {
 	unique := there.isSet() || there.listKeys() != nil
 	switch {
@@ -168,8 +163,6 @@ func crossList(b *adjuster, p objectPath, v []any, there node, other *facts) {
 	}
 }
 
-// crossObject removes a field that the other form requires, makes the object larger or smaller than
-// the other form allows, or changes it randomly.
 func (h *solver) crossObject(b *adjuster, p objectPath, v map[string]any, other *facts) {
 	for _, name := range shuffled(other.required, h.maker.rng) {
 		if at := p.field(name); b.optional(at) && b.w.drop(at) {
@@ -192,8 +185,8 @@ func (h *solver) crossObject(b *adjuster, p objectPath, v map[string]any, other 
 	b.perturb(handle{objectPath: p})
 }
 
-// beyond returns a random scalar that satisfies mine and probably violates other, or nil if it finds
-// no such value.
+// beyond returns a random scalar that mine probably allows and other probably does not, or nil if it finds no such
+// value.
 func (m *maker) beyond(mine, other *facts) any {
 	var pool []any
 	for _, e := range mine.enum {

@@ -7,7 +7,6 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// withOtherForm returns a search in one form of a CRD with Config.OtherForm set to another.
 func withOtherForm(t *testing.T, schema, other string) *Search {
 	t.Helper()
 	crd := widgets(t, schema)
@@ -33,8 +32,6 @@ func admitted(t *testing.T, s *Search, w *Witness) bool {
 	return res.Allowed
 }
 
-// TestFindOtherForm checks that Find looks for a write that only one rule rejects and that the other
-// form admits.
 func TestFindOtherForm(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -71,7 +68,6 @@ func TestFindOtherForm(t *testing.T) {
 	}
 }
 
-// TestRejection checks ways in which a new form of a CRD can be stricter.
 func TestRejection(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {

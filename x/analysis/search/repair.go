@@ -8,10 +8,8 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// maxRepairs limits the number of complaints that are repaired before the engine validates again.
 const maxRepairs = 12
 
-// repair tries to fix the complaints about a write that are not wanted.
 func (h *solver) repair(w *candidate, v *verdict) {
 	seen := map[string]bool{}
 	for _, c := range v.complaints {
@@ -36,7 +34,7 @@ func (h *solver) repair(w *candidate, v *verdict) {
 	}
 }
 
-// as returns a solver that uses the schema and rules of s, the other form of the CRD.
+// as returns a copy of the solver that uses the schema and rules of s.
 func (h *solver) as(s *Search) *solver {
 	seen := *h
 	seen.Search = s
@@ -57,7 +55,6 @@ func (c *complaint) id() string {
 	return id
 }
 
-// repairRule tries to make a rule true that rejects the write, or removes the values that it checks.
 func (h *solver) repairRule(w *candidate, c complaint, times int) {
 	r := h.byRef[*c.cause.Rule]
 	if r == nil || r.compile(h.Search) != nil {
@@ -79,8 +76,7 @@ func (h *solver) repairRule(w *candidate, c complaint, times int) {
 	}
 }
 
-// remove removes p or its closest optional parent, and reports whether it did. It keeps paths that
-// the target rule needs.
+// remove removes p or its closest optional parent, unless the target rule needs it.
 func (h *solver) remove(b *adjuster, p objectPath) bool {
 	for ; len(p.path) > 0; p = p.parent(h.root) {
 		if h.needed(p) {

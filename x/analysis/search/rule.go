@@ -21,8 +21,7 @@ type rule struct {
 	err      error
 }
 
-// rulesOf returns the rules of a schema, parents first and properties sorted by name, with references as
-// in the engine.
+// rulesOf returns the rules of a schema, parents first, with references as in the engine.
 func rulesOf(version string, s *schema.Structural) (all []*rule) {
 	var walk func(s *schema.Structural, steps []engine.Step)
 	walk = func(s *schema.Structural, steps []engine.Step) {
@@ -46,7 +45,6 @@ func rulesOf(version string, s *schema.Structural) (all []*rule) {
 	return all
 }
 
-// compile compiles the rule on its first call and returns the error of that compilation.
 func (r *rule) compile(s *Search) error {
 	if !r.compiled {
 		r.compiled = true
@@ -67,8 +65,8 @@ type instance struct {
 	hasOld bool
 }
 
-// instances returns the paths at which the rule runs in a candidate. If old is set, these are the
-// paths at which it runs when the old object is created.
+// instances returns the paths at which the rule runs in a candidate. If old is set, these are the paths at which it
+// runs when the old object is created.
 func (r *rule) instances(w *candidate, root node, old bool) (all []instance) {
 	for _, p := range w.matchingPaths(objectPath{old: old, node: root}, r.steps, nil) {
 		if v, _ := w.get(p); v == nil {
@@ -85,11 +83,10 @@ func (r *rule) instances(w *candidate, root node, old bool) (all []instance) {
 	return all
 }
 
-// maxInstances limits the number of paths per rule.
 const maxInstances = 1000
 
-// correlate returns the path in the old object that the API server correlates with p, and reports
-// whether it has a value.
+// correlate returns the path in the old object that the API server correlates with p, and reports whether it has a
+// value.
 func (w *candidate) correlate(p objectPath, root node) (objectPath, bool) {
 	before := objectPath{old: true, node: root}
 	at := objectPath{node: root}
@@ -113,7 +110,6 @@ func (w *candidate) correlate(p objectPath, root node) (objectPath, bool) {
 	return before, ok && v != nil
 }
 
-// sameKeys returns the index of the item in an old map list that has the same keys as item.
 func (w *candidate) sameKeys(n node, item, oldList objectPath) (int, bool) {
 	keys := n.listKeys()
 	v, _ := w.get(item)

@@ -10,8 +10,6 @@ import (
 	"github.com/celadon-cel/celadon/internal/cel/loops"
 )
 
-// handles returns the handles that a part reads. Macro bodies are visited for the first three elements
-// only.
 func (b *adjuster) handles(e ast.Expr, sc *scope) (all []handle) {
 	if b.spent() {
 		return nil
@@ -74,8 +72,6 @@ func readsField(e ast.Expr, name string) (found bool) {
 	return found
 }
 
-// sample tries values for the handles that a condition reads, if no better strategy is known. It
-// reports whether it made the condition evaluate to want.
 func (b *adjuster) sample(e ast.Expr, sc *scope, want bool) bool {
 	return b.sampleOutcome(e, sc, func() bool { return b.is(e, sc, want) })
 }
@@ -112,7 +108,6 @@ func (b *adjuster) sampleOutcome(e ast.Expr, sc *scope, done func() bool) bool {
 	return false
 }
 
-// candidate returns a random value for a handle, for example a literal in known or a value near it.
 func (b *adjuster) candidate(h handle, known []any) (any, bool) {
 	rng := b.m.rng
 	switch kind := h.node.kind(); {

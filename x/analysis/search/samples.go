@@ -9,15 +9,12 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// sampleSteps limits the writes that may be validated for each of many samples.
 const sampleSteps = 200
 
-// maxFruitless limits the consecutive attempts without a result.
 const maxFruitless = 50
 
-// Samples calls yield with up to n random objects that the version accepts, until yield returns
-// false. The objects are not shrunk and include defaults. Samples returns an error if ctx is done
-// or on an internal error.
+// Samples calls yield with up to n random objects that the version accepts, until yield returns false. The objects
+// are not shrunk and include defaults.
 func (s *Search) Samples(ctx context.Context, n int, yield func(obj map[string]any) bool) error {
 	if !s.served {
 		return nil
@@ -47,11 +44,8 @@ func (s *Search) Samples(ctx context.Context, n int, yield func(obj map[string]a
 	return nil
 }
 
-// variations is the number of values in a sample that are replaced by uncommon values, if the
-// object is then still accepted.
 const variations = 2
 
-// maxVaried limits the number of values of a large sample that may be varied.
 const maxVaried = 300
 
 // vary sets some values of an accepted object to values that are rare in practice.
@@ -80,7 +74,6 @@ func (h *solver) vary(w *candidate) (*candidate, error) {
 	return w, nil
 }
 
-// leaves returns the paths of the numbers and strings among the first maxVaried values.
 func leaves(obj map[string]any) (all [][]engine.Step) {
 	w := candidate{obj: obj}
 	paths := removable(obj)
@@ -93,8 +86,6 @@ func leaves(obj map[string]any) (all [][]engine.Step) {
 	return all
 }
 
-// uncommon returns an unusual value of the same type. It returns values other than numbers and strings
-// unchanged.
 func (h *solver) uncommon(v any) any {
 	rng := h.maker.rng
 	switch v := v.(type) {

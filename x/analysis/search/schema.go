@@ -39,8 +39,6 @@ var declared = map[types.Kind]string{
 	types.Bool: "boolean", types.Int: "integer", types.Double: "number",
 }
 
-// field returns the node of a property or of a map's values. It is not known if the schema has
-// neither.
 func (n node) field(name string) node {
 	var below node
 	if n.s != nil {
@@ -72,7 +70,6 @@ func (n node) items() node {
 	return below
 }
 
-// values returns the node of a map's values. It is not known if n is not a map.
 func (n node) values() node {
 	if !n.isMap() {
 		return node{}
@@ -121,7 +118,6 @@ func (n node) nullable() bool { return n.s != nil && n.s.Nullable }
 
 func (n node) hasDefault() bool { return n.s != nil && n.s.Default.Object != nil }
 
-// listKeys returns the keys of a map list, or nil if n is not a map list.
 func (n node) listKeys() []string {
 	if n.s == nil || n.s.XListType == nil || *n.s.XListType != "map" {
 		return nil
@@ -129,7 +125,6 @@ func (n node) listKeys() []string {
 	return n.s.XListMapKeys
 }
 
-// isSet reports whether the items must be unique.
 func (n node) isSet() bool {
 	return n.s != nil && (n.s.XListType != nil && *n.s.XListType == "set" || n.s.ValueValidation != nil && n.s.ValueValidation.UniqueItems)
 }

@@ -15,17 +15,15 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis/work"
 )
 
-// Config determines the effort and the starting point of searches. The same configuration and the
-// same CRD always produce identical output.
+// Config determines the effort and the random choices of searches.
 type Config struct {
-	// Steps limits the writes that are validated for a question, without those that only shrink or complete the
-	// result; 0 is DefaultSteps.
+	// Steps limits the work of a search, in validated writes; 0 is DefaultSteps. Shrinking a witness has its own
+	// limit.
 	Steps int
 	// Seed selects among possible witnesses.
 	Seed uint64
-	// OtherForm, if not nil, is a search in another form of the same CRD version, such as an older
-	// form or a form with a changed rule. Witnesses are then limited to writes that the other form
-	// admits without pruning.
+	// OtherForm, if not nil, is a search in another form of the same CRD version, such as an older form or a form
+	// with a changed rule. Witnesses are then limited to writes that the other form admits.
 	OtherForm *Search
 }
 
@@ -45,10 +43,10 @@ const (
 	Rejected Want = "refused"
 	// Accepted: the write is accepted, and the rule ran.
 	Accepted Want = "accepted"
-	// Errs: the rule fails to evaluate, which is the only reason for rejection.
+	// Errs: the rule fails to evaluate, and no other rule causes the rejection.
 	Errs Want = "error"
-	// OverBudget: an evaluation of the rule exceeds its cost limit. Writes with which only the budget of all rules
-	// together is exceeded are not found.
+	// OverBudget: an evaluation of the rule exceeds its cost limit. Writes that only exceed the budget of all rules
+	// together are not found.
 	OverBudget Want = "budget"
 )
 
@@ -69,11 +67,11 @@ type Answer struct {
 	Status StatusWord
 	// Witness is set if the status is Found.
 	Witness *Witness
-	// Searched is the number of writes that were tried, without those that only prepare objects or shrink the witness.
+	// Searched counts the tried writes, without those that shrink the witness or collect objects to start with.
 	Searched int
-	// Lists is the length of the longest list in them.
+	// Lists is the length of the longest list in these writes.
 	Lists int
-	// Limited is set if the work budget is used up or the rule is nested too deeply. Reason explains it.
+	// Limited is set if the search ended because the work budget was used up or the rule is nested too deeply.
 	Limited bool
 	// Reason explains why no witness was found or the rule was not analyzed. It may be empty.
 	Reason string
@@ -85,8 +83,7 @@ type Witness struct {
 	Object    map[string]any
 	// Old is the object that the write replaces; nil on create.
 	Old map[string]any
-	// Alone is set if the write has no cause other than the wanted one. If Config.OtherForm is set,
-	// that form always admits the write.
+	// Alone is set if the write has no cause other than the wanted one.
 	Alone bool
 	// Result is the engine's verdict.
 	Result *engine.Result
@@ -112,7 +109,7 @@ type Search struct {
 	served        bool
 	split         bool // the version has a status subresource
 	root          node
-	largeDefaults int // the number of values in large defaults
+	largeDefaults int
 	defaults      *structural.Defaulter
 	rules         []*rule
 	byRef         map[engine.RuleRef]*rule
@@ -159,7 +156,7 @@ func New(crd *apiextensionsv1.CustomResourceDefinition, e *engine.Engine, versio
 // work.QuestionLimit ends, usually with the status Unknown.
 func (s *Search) Charge(m *work.Meter) { s.work = m }
 
-// Rules returns the version's rules, parents before children.
+// Rules returns the version's rules.
 func (s *Search) Rules() []engine.RuleRef {
 	refs := make([]engine.RuleRef, len(s.rules))
 	for i, r := range s.rules {
@@ -168,8 +165,8 @@ func (s *Search) Rules() []engine.RuleRef {
 	return refs
 }
 
-// Find searches for a write with which a rule has the wanted outcome. It returns an error if ctx is
-// done, if the version does not have the rule, or on an internal error.
+// Find searches for a write with which a rule has the wanted outcome. It returns an error if the version does not
+// have the rule.
 func (s *Search) Find(ctx context.Context, ref engine.RuleRef, want Want) (*Answer, error) {
 	q, err := s.Question(ctx, ref, want)
 	if err != nil {
@@ -208,11 +205,9 @@ func (s *Search) Question(ctx context.Context, ref engine.RuleRef, want Want) (*
 	return &Question{solver: h}, nil
 }
 
-// quickAttempts is the number of objects that Try starts.
 const quickAttempts = 4
 
-// Try starts a few objects, which is enough for most rules. It returns nil if none of them leads to a
-// result.
+// Try searches with a few objects only, which suffices for most rules. It returns nil if the search is not finished.
 func (q *Question) Try() (*Answer, error) { return q.start(quickAttempts) }
 
 // Find returns the result. It continues after a Try without a result.
@@ -225,8 +220,7 @@ func (q *Question) start(attempts int) (answer *Answer, err error) {
 	return q.answer, err
 }
 
-// Sample searches for an object that the version accepts, with as many fields as possible if full
-// is set, else with as few as possible.
+// Sample searches for an object that the version accepts, with many fields if full is set, else with few.
 func (s *Search) Sample(ctx context.Context, full bool) (*Answer, error) {
 	if !s.served {
 		return s.unserved(), nil
@@ -240,8 +234,7 @@ func (s *Search) unserved() *Answer {
 	return &Answer{Status: Unserved, Reason: "version " + s.version + " is not served"}
 }
 
-// newSolver returns a solver for a question. It has its own random source, so the result does not
-// depend on other questions.
+// newSolver returns a solver with its own random source, so its random choices do not depend on other questions.
 func (s *Search) newSolver(ctx context.Context, question string, steps int) *solver {
 	sum := fnv.New64a()
 	sum.Write([]byte(question))
@@ -253,9 +246,9 @@ func (s *Search) newSolver(ctx context.Context, question string, steps int) *sol
 	return h
 }
 
-// Form returns a search in another form of the same CRD version, without Config.OtherForm. It has the
-// same schema; its engine may have other rules, for example from an engine.Rewriter. It shares the
-// schema and compiled rules with s, but no objects, so it is much faster to create than with New.
+// Form returns a search in another form of the same CRD version, without Config.OtherForm. Its schema is the same, but
+// its engine may have other rules, for example from an engine.Rewriter. It shares the schema and compiled rules with s,
+// which makes Form much faster than New.
 func (s *Search) Form(e *engine.Engine) *Search {
 	form := *s
 	form.engine, form.compilers, form.cfg.OtherForm = e, map[string]*expr.Compiler{}, nil

@@ -13,7 +13,6 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// widgets returns a CRD with a schema, in YAML, and a status subresource.
 func widgets(t testing.TB, schema string) *apiextensionsv1.CustomResourceDefinition {
 	t.Helper()
 	crd := &apiextensionsv1.CustomResourceDefinition{}
@@ -56,7 +55,6 @@ func searching(t testing.TB, schema string, cfg Config) *Search {
 	return s
 }
 
-// specWith returns a schema with properties of spec, one per line, and a rule on it.
 func specWith(rule string, properties ...string) string {
 	return fmt.Sprintf(`
 properties:
@@ -68,7 +66,6 @@ properties:
 %s`, rule, indent(strings.Join(properties, "\n"), "      "))
 }
 
-// TestFindByOperator checks rules with the operators and functions that the search inverts or samples.
 func TestFindByOperator(t *testing.T) {
 	t.Parallel()
 	const (
@@ -148,8 +145,6 @@ func TestFindByOperator(t *testing.T) {
 	}
 }
 
-// holds checks through the engine that the write has the wanted outcome, and that its old object can be
-// stored.
 func holds(t testing.TB, s *Search, ref engine.RuleRef, want Want, w *Witness) {
 	t.Helper()
 	req := w.Request()
@@ -243,8 +238,6 @@ func TestFindOverBudget(t *testing.T) {
 	}
 }
 
-// TestFindOverBudgetOfCheap checks that the search for a costly write is short if the cost estimate
-// is very low.
 func TestFindOverBudgetOfCheap(t *testing.T) {
 	t.Parallel()
 	s := searching(t, specWith("!has(self.s) || self.s == 'x'", "s: {type: string}"), Config{})
@@ -254,7 +247,6 @@ func TestFindOverBudgetOfCheap(t *testing.T) {
 	}
 }
 
-// TestFindOverBudgetInMap checks a rule that exceeds its limit only for a map with many keys.
 func TestFindOverBudgetInMap(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -267,8 +259,6 @@ func TestFindOverBudgetInMap(t *testing.T) {
 	}
 }
 
-// TestMultiply checks that many elements are added at once, up to the schema's limit, that they are
-// unique where required, and that the list is not copied for each.
 func TestMultiply(t *testing.T) {
 	const listMap = "x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [name, port], items: {type: object, required: [name, port], properties: {name: {type: string, maxLength: 9, pattern: '^[a-z]([-a-z0-9]*[a-z0-9])?$'}, port: {type: integer, minimum: 1, maximum: 9}}}"
 	s := searching(t, specWith("true",
@@ -357,7 +347,6 @@ x-kubernetes-validations:
 	}
 }
 
-// TestFindShrinks checks that a witness contains nothing unnecessary.
 func TestFindShrinks(t *testing.T) {
 	t.Parallel()
 	s := searching(t, `
@@ -393,7 +382,6 @@ properties:
 	}
 }
 
-// TestFindIsTheSameEachTime checks that answers do not depend on the run or on earlier questions.
 func TestFindIsTheSameEachTime(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

@@ -9,7 +9,6 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// shrinkSteps limits the writes that may be validated to shrink a witness.
 const shrinkSteps = 3000
 
 // shrinkSteps returns a lower limit for OverBudget, because each of those writes takes long.
@@ -20,9 +19,8 @@ func (h *solver) shrinkSteps() int {
 	return shrinkSteps
 }
 
-// shrink removes fields and items that are not needed, simplifies the remaining values, and sets
-// scalars to their old values. It returns the smallest candidate found, also when the step limit is
-// reached.
+// shrink removes fields and items that are not needed, simplifies the remaining values, and sets scalars to their old
+// values. Reaching the step limit ends it without an error.
 func (h *solver) shrink(w *candidate, alone bool) (*candidate, *verdict, error) {
 	h.oracle = h.newOracle(h.shrinkSteps())
 	last, err := h.oracle.decide(w)
@@ -46,7 +44,6 @@ func (h *solver) shrink(w *candidate, alone bool) (*candidate, *verdict, error) 
 	return s.w, s.last, nil
 }
 
-// A shrinker holds the smallest candidate that still demonstrates the wanted outcome.
 type shrinker struct {
 	*solver
 	w     *candidate
@@ -54,8 +51,8 @@ type shrinker struct {
 	alone bool
 }
 
-// applyEverywhere applies change to each path, outermost first, and reports whether any change was
-// kept. A change returns gone if it removed the path; the next path then takes its index.
+// applyEverywhere applies change to each path, outermost first. A change returns gone if it removed the path; the
+// next path then takes its index.
 func (s *shrinker) applyEverywhere(change func(objectPath) (held, gone bool, err error)) (changed bool, err error) {
 	for _, old := range []bool{false, true} {
 		paths := removable(s.w.root(old))
@@ -78,8 +75,7 @@ func (s *shrinker) applyEverywhere(change func(objectPath) (held, gone bool, err
 	return changed, nil
 }
 
-// drop removes the value at p. It validates nothing if the candidate certainly needs the value, because the schema
-// requires it or the target rule is at or below it, and no default replaces it.
+// drop tries to remove the value at p, unless the candidate certainly needs it.
 func (s *shrinker) drop(p objectPath) (held, gone bool, err error) {
 	p.node = s.root.at(p.path)
 	holdsRule := !p.old && s.needed(p) && !slices.ContainsFunc(s.rule.steps[:len(p.path)], func(step engine.Step) bool { return step.Any })
@@ -94,8 +90,6 @@ func (s *shrinker) remove(p objectPath) (held, gone bool, err error) {
 	return held, held, err
 }
 
-// simplify replaces the value at p by the first simpler value with which the candidate still
-// demonstrates the outcome.
 func (s *shrinker) simplify(p objectPath) (held, gone bool, err error) {
 	v, _ := s.w.get(p)
 	s.work.Spend(len(p.path))
@@ -168,7 +162,6 @@ func (s *shrinker) try(p objectPath, change func(*candidate, objectPath) bool) (
 	return false, nil
 }
 
-// smaller returns simpler values for n than v, simplest first.
 func (m *maker) smaller(n node, v any) (all []any) {
 	switch v := v.(type) {
 	case string:
@@ -195,7 +188,7 @@ func (m *maker) smallerTexts(n node, s string) []string {
 	}
 	f := m.facts(n, nil)
 	if len(f.enum) > 0 {
-		return nil // enum values are not simplified
+		return nil
 	}
 	var pool []string
 	if short := m.texts.all(f.text); len(short) > 0 {
@@ -216,8 +209,8 @@ func (m *maker) smallerTexts(n node, s string) []string {
 	})
 }
 
-// removable returns the paths of an object's values, except apiVersion, kind, and metadata. Outer
-// values precede inner values, and list items are in reverse order.
+// removable returns the paths of an object's values, except apiVersion, kind, and metadata. Outer values precede
+// inner values, and list items are in reverse order.
 func removable(obj map[string]any) (paths [][]engine.Step) {
 	type value struct {
 		path []engine.Step

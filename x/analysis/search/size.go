@@ -10,8 +10,7 @@ import (
 	celtypes "github.com/google/cel-go/common/types"
 )
 
-// size changes the number of elements or characters to at least lo and at most hi, and reports
-// whether it succeeded. hi < 0 means no upper bound.
+// size makes the number of elements or characters at least lo and at most hi. hi < 0 means no upper bound.
 func (b *adjuster) size(e ast.Expr, sc *scope, lo, hi int) bool {
 	if b.spent() {
 		return false
@@ -33,7 +32,6 @@ func (b *adjuster) size(e ast.Expr, sc *scope, lo, hi int) bool {
 	return b.resize(func() []binding { return b.elements(e, sc) }, func() bool { return b.grow(e, sc) }, lo, hi)
 }
 
-// resize adds or drops elements until their number is in bounds, and reports whether it succeeded.
 func (b *adjuster) resize(elements func() []binding, grow func() bool, lo, hi int) bool {
 	if lo > maxItems {
 		return false
@@ -72,9 +70,8 @@ func (b *adjuster) sizeAt(h handle, lo, hi int) bool {
 	return b.resize(func() []binding { return b.elementsAt(h.objectPath) }, func() bool { return b.add(h.objectPath) }, lo, hi)
 }
 
-// sizeSplit makes a string that is split at a character have lo to hi parts, and reports whether it succeeded.
 func (b *adjuster) sizeSplit(call ast.CallExpr, sc *scope, lo, hi int) bool {
-	const maxRepeat = 1000 // in patterns
+	const maxRepeat = 1000 // Go's regexp rejects larger counts
 	sep, _ := b.eval(call.Args()[0], sc).(celtypes.String)
 	if len(sep) != 1 || len(call.Args()) > 1 || lo > maxRepeat || hi == 0 {
 		return false

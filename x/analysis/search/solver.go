@@ -23,37 +23,32 @@ type solver struct {
 	work     *work.Meter // of this question
 	rule     *rule       // the target rule; nil: the whole CRD
 	want     Want
-	full     bool // of a sample: as many fields as possible
-	attempts int  // objects started so far
+	full     bool
+	attempts int
 	// differences, if not nil, are those at which the other form may reject. Such a rejection is then
 	// the goal.
 	differences *differences
-	// second is the first candidate that has the outcome but also other causes, alsos counts such candidates, and common
-	// holds the complaints, by complaint.id, that all of them share.
+	// second is the first candidate that has the outcome but also other causes. alsos counts such candidates, and
+	// common holds the complaint ids that all of them share.
 	second *candidate
 	alsos  int
 	common map[string]bool
 	// wants holds the required strings of the current attempt, by handle.id.
 	wants map[string]textWant
-	// stuck counts the repairs of each complaint in the current attempt.
 	stuck map[string]int
 }
 
-// maxRepairRounds limits the repairs of an object before a new object is started.
 const maxRepairRounds = 24
 
 // walks is the number of objects among which the steps of a search are divided. An object that uses
 // many steps is often a dead end.
 const walks = 8
 
-// maxRepeats limits how often an attempt may reach the same object.
 const maxRepeats = 2
 
-// fuel limits the steps of a change of an object.
 const fuel = 1500
 
-// try starts objects until one of them leads to a result. It returns nil if none of the first n objects
-// does.
+// try starts objects until one of them leads to a result. It returns nil if the first n objects lead to no result.
 func (h *solver) try(n int) (*Answer, error) {
 	for ; h.attempts < n; h.attempts++ {
 		if h.attempts == 1 && h.rule != nil && h.want != Accepted {
@@ -75,7 +70,6 @@ func (h *solver) try(n int) (*Answer, error) {
 	return nil, nil
 }
 
-// giveUp returns the result if no candidate has the outcome alone: from h.second if it is set, else Unknown.
 func (h *solver) giveUp() (*Answer, error) {
 	if h.second != nil {
 		return h.finish(h.second, false)
@@ -83,7 +77,6 @@ func (h *solver) giveUp() (*Answer, error) {
 	return &Answer{Status: Unknown, Searched: h.oracle.writes, Lists: h.oracle.lists, Limited: h.work.Empty(), Reason: h.work.Reason()}, nil
 }
 
-// finish shrinks or grows the found candidate and returns it with the engine's final verdict.
 func (h *solver) finish(w *candidate, alone bool) (*Answer, error) {
 	writes, lists := h.oracle.writes, h.oracle.lists
 	end := h.shrink
@@ -138,8 +131,6 @@ func (h *solver) walk(w *candidate) (*candidate, error) {
 	return nil, nil
 }
 
-// maxAlsos is the number of candidates that are rejected for the same other reason, among others, after which a
-// search ends.
 const maxAlsos = 250
 
 // neverAlone records a candidate that has the outcome but also other causes. It reports whether so many candidates
@@ -176,8 +167,7 @@ func (h *solver) settle(w *candidate) {
 	}
 }
 
-// satisfied reports whether a verdict is the wanted one without any other cause (alone), or with other
-// causes that concern neither the old object nor the other form (also, only for Rejected).
+// satisfied reports whether a verdict is the wanted one without another cause (alone) or with other causes (also).
 func (h *solver) satisfied(w *candidate, v *verdict) (alone, also bool) {
 	alone, also, shown := h.suits(v)
 	if (alone || also) && !shown && !h.showing(w) {
@@ -218,7 +208,7 @@ func (h *solver) targets(c complaint) bool {
 		return c.other && !c.old
 	case c.old || c.other || h.want == Accepted:
 		return false
-	case c.cause.Rule == nil: // the total cost of the rules
+	case c.cause.Rule == nil: // a schema violation, or the total cost of the rules
 		return h.want == OverBudget && c.cause.Kind == engine.CauseOutOfBudget
 	}
 	return h.rule != nil && *c.cause.Rule == h.rule.ref
@@ -238,7 +228,6 @@ func (h *solver) showing(w *candidate) (shown bool) {
 	return shown
 }
 
-// aim changes the candidate at a path to achieve the wanted outcome there.
 func (h *solver) aim(w *candidate) {
 	switch {
 	case h.differences != nil:
@@ -278,7 +267,6 @@ func (h *solver) newAdjuster(w *candidate, r *rule, in instance) *adjuster {
 	return &adjuster{ctx: h.ctx, s: h.Search, oracle: h.oracle, m: h.maker, w: w, r: r, in: in, wants: h.wants, fuel: fuel}
 }
 
-// createPath creates a path at which the rule runs.
 func (h *solver) createPath(w *candidate) {
 	for _, old := range []bool{true, false} {
 		if w.root(old) != nil && (!old || h.rule.transition()) {
@@ -287,7 +275,6 @@ func (h *solver) createPath(w *candidate) {
 	}
 }
 
-// reach creates the values at a path and its parents.
 func (h *solver) reach(w *candidate, steps []engine.Step, old bool) (objectPath, bool) {
 	b := h.newAdjuster(w, h.rule, instance{})
 	p := objectPath{old: old, node: h.root}
@@ -312,8 +299,6 @@ func hasPath(w *candidate, p objectPath) bool {
 	return ok
 }
 
-// into returns the path one step below p. For [*] it chooses a random existing element, or the
-// first if no element exists.
 func (h *solver) into(w *candidate, p objectPath, s engine.Step) objectPath {
 	if !s.Any {
 		return p.step(s)

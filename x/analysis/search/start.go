@@ -26,8 +26,6 @@ func (h *solver) start(attempt int) *candidate {
 	return w
 }
 
-// begin returns an object to start with: on the first attempt an object with few optional fields, later
-// an object from the pool or a random object.
 func (h *solver) begin(attempt int) *candidate {
 	rng := h.maker.rng
 	h.maker.density = 0
@@ -58,15 +56,13 @@ func (h *solver) fresh() *candidate {
 	return &candidate{op: Create, obj: obj, split: h.split}
 }
 
-// poolSize is the number of admitted objects in a pool. poolSteps limits the writes that may be
-// validated to find them.
 const (
 	poolSize  = 4
 	poolSteps = 600
 )
 
-// fillPool collects admitted objects on which a rule with the same path as the target rule ran. The
-// pool is the same for all target rules with the same key.
+// fillPool collects admitted objects on which a rule at the path of the target rule ran. All target rules with the
+// same key share the pool.
 func (h *solver) fillPool() error {
 	key, first := h.poolOf()
 	if _, ok := h.pools[key]; ok {
@@ -92,8 +88,6 @@ func (h *solver) fillPool() error {
 	return nil
 }
 
-// poolOf returns the key of the target rule's pool and the rule for which the pool is filled: the first
-// rule with the same path that compiles and is a transition rule if and only if the target rule is.
 func (h *solver) poolOf() (key string, first *rule) {
 	key = h.rule.ref.Path
 	if h.rule.transition() {

@@ -13,7 +13,6 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis/work"
 )
 
-// A textWant holds requirements on a string.
 type textWant struct {
 	// match holds patterns that the string must match, avoid those that it must not match.
 	match, avoid []string
@@ -91,7 +90,6 @@ func (t *texts) regexp(p string) *regexp.Regexp {
 	return re
 }
 
-// texts finds strings that meet requirements.
 type texts struct {
 	patterns map[string]*automaton.Language
 	regexps  map[string]*regexp.Regexp
@@ -105,7 +103,6 @@ func newTexts() *texts {
 	return &texts{patterns: map[string]*automaton.Language{}, regexps: map[string]*regexp.Regexp{}}
 }
 
-// forQuestion returns a finder that shares the patterns of t and counts the work of a question.
 func (t *texts) forQuestion(m *work.Meter) *texts {
 	return &texts{patterns: t.patterns, regexps: t.regexps, found: map[string][]string{}, work: m}
 }
@@ -117,11 +114,8 @@ const maxKept = 48 << 20
 // items.
 const samples = 12
 
-// textSteps limits the steps of the first search for a textWant. If it ends early without a result, a
-// second search for a single string gets more.
 const textSteps = 60_000
 
-// one returns a random string that meets w. ok is false if it finds no such string.
 func (t *texts) one(w textWant, rng *rand.Rand) (s string, ok bool) {
 	all := t.all(w)
 	if len(all) == 0 {
@@ -216,11 +210,8 @@ const shortText = 60
 // longText is the length up to which a string is searched for with automata.
 const longText = 300
 
-// maxText limits the length of generated strings.
 const maxText = 1 << 20
 
-// padded returns long strings, made from short strings by repeating a piece, usually the last
-// character.
 func (t *texts) padded(w textWant) (found []string, steps int) {
 	if w.min > maxText {
 		return nil, 0
@@ -247,13 +238,12 @@ type stretch struct {
 	between string
 }
 
-// ways are the stretches that are tried. The constant stretches limits the tries per string.
 var ways = []stretch{{piece: 1}, {piece: 4}, {piece: 2}, {1, "."}, {1, "/"}}
 
 const stretches = 20
 
-// stretched returns a string of at least the given length, made from s by repeating a piece. ok is
-// false if s is long enough, no such piece exists, or length exceeds maxText.
+// stretched returns s with a repeated piece, at least as long as length. ok is false if s is long enough, no such
+// piece exists, or length exceeds maxText.
 func (w stretch) stretched(s []rune, from, length int) (long string, ok bool) {
 	if len(s) >= length || from < 0 || from+w.piece > len(s) || length > maxText {
 		return "", false
@@ -274,7 +264,6 @@ func (t *texts) plain(w textWant) (found []string) {
 	return found
 }
 
-// oneText returns a textWant that only s meets.
 func oneText(s string) textWant {
 	return textWant{match: []string{`\A` + regexp.QuoteMeta(s) + `\z`}, max: -1}
 }

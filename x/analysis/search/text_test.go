@@ -7,7 +7,6 @@ import (
 	"k8s.io/kube-openapi/pkg/validation/strfmt"
 )
 
-// TestFormatsAreThoseOfTheServer checks that the server has each format, and that its samples are valid.
 func TestFormatsAreThoseOfTheServer(t *testing.T) {
 	t.Parallel()
 	x := newTexts().forQuestion(nil)

@@ -78,9 +78,9 @@ func (b *adjuster) call(e ast.Expr, sc *scope, want bool) {
 	}
 }
 
-// junction makes && (neutral is true) or || (neutral is false) evaluate to want.
+// junction handles && (neutral is true) and || (neutral is false).
 func (b *adjuster) junction(args []ast.Expr, sc *scope, neutral, want bool) {
-	if want == neutral { // both
+	if want == neutral {
 		for range 2 {
 			b.truth(args[0], sc, want)
 			if b.truth(args[1], sc, want) && b.is(args[0], sc, want) {
@@ -97,8 +97,7 @@ func (b *adjuster) junction(args []ast.Expr, sc *scope, neutral, want bool) {
 	}
 }
 
-// conditional applies bend to one branch of ?:, usually the selected branch, and makes the
-// condition select that branch. It reports whether bend succeeded.
+// conditional makes the condition of ?: select a branch, usually the current one, and applies bend to that branch.
 func (b *adjuster) conditional(args []ast.Expr, sc *scope, bend func(branch ast.Expr) bool) bool {
 	now := b.is(args[0], sc, true)
 	first := now != (b.m.rng.IntN(4) == 0)
@@ -121,7 +120,6 @@ func (b *adjuster) conditional(args []ast.Expr, sc *scope, bend func(branch ast.
 	return false
 }
 
-// same makes two parts equal if want is set, else different.
 func (b *adjuster) same(x, y ast.Expr, sc *scope, want bool, whole ast.Expr) {
 	if want {
 		if b.m.rng.IntN(2) == 0 {
@@ -148,8 +146,7 @@ func (b *adjuster) equals(x, y ast.Expr, sc *scope) bool {
 	return v != nil && w != nil && v.Equal(w) == celtypes.True
 }
 
-// alike sets x to the value of y, or removes it if y is an optional without a value. It reports whether
-// it succeeded.
+// alike sets x to the value of y, or removes x if y is an optional without a value.
 func (b *adjuster) alike(x, y ast.Expr, sc *scope) bool {
 	v := b.eval(y, sc)
 	if v == nil || celtypes.IsUnknownOrError(v) {
@@ -164,14 +161,13 @@ func (b *adjuster) alike(x, y ast.Expr, sc *scope) bool {
 	return b.equal(x, sc, expr.Native(v)) && b.eval(x, sc).Equal(v) == celtypes.True
 }
 
-// order changes the candidate so that a comparison evaluates to want.
 func (b *adjuster) order(e ast.Expr, sc *scope, want bool) {
 	x, y := e.AsCall().Args()[0], e.AsCall().Args()[1]
 	name := e.AsCall().FunctionName()
 	less := (name == operators.Less || name == operators.LessEquals) == want
 	strict := (name == operators.Less || name == operators.Greater) == want
 	if !less {
-		x, y = y, x // now x must be below y
+		x, y = y, x // now x must be at most y
 	}
 	gap := 0
 	if strict {
@@ -205,8 +201,6 @@ func (b *adjuster) order(e ast.Expr, sc *scope, want bool) {
 	}
 }
 
-// shifted returns a signed integer or a double increased by the given amount. For other values, it
-// returns false unless the amount is 0.
 func shifted(v ref.Val, by int) (ref.Val, bool) {
 	switch v := v.(type) {
 	case celtypes.Int:
@@ -217,7 +211,6 @@ func shifted(v ref.Val, by int) (ref.Val, bool) {
 	return v, by == 0
 }
 
-// presence changes the candidate so that has() evaluates to want.
 func (b *adjuster) presence(e ast.Expr, sc *scope, want bool) {
 	h, ok := b.locateField(e.AsSelect().Operand(), e.AsSelect().FieldName(), sc)
 	if !ok || h.key {
@@ -232,18 +225,16 @@ func (b *adjuster) presence(e ast.Expr, sc *scope, want bool) {
 
 func (b *adjuster) absent(p objectPath) bool { return b.optional(p) && b.w.drop(p) }
 
-// optional reports whether p may be removed and is not restored by a default.
 func (b *adjuster) optional(p objectPath) bool {
 	return len(p.path) > 0 && !p.node.hasDefault() && !p.required(b.s.root)
 }
 
-// required reports whether the schema requires a value at p. p must not be the root.
+// required must not be called for the root.
 func (p objectPath) required(root node) bool {
 	up, name := p.parent(root), p.path[len(p.path)-1].Name
 	return slices.Contains(up.node.required(), name) || slices.Contains(up.parentKeys(root), name)
 }
 
-// parentKeys returns the keys of the map list that has p as an item, or nil if no map list has.
 func (p objectPath) parentKeys(root node) []string {
 	if len(p.path) == 0 || !p.path[len(p.path)-1].Item {
 		return nil
@@ -251,7 +242,6 @@ func (p objectPath) parentKeys(root node) []string {
 	return p.parent(root).node.listKeys()
 }
 
-// exist creates the missing values that a part reads.
 func (b *adjuster) exist(e ast.Expr, sc *scope) {
 	for _, h := range b.handles(e, sc) {
 		if _, ok := b.w.get(h.objectPath); !ok {

@@ -44,7 +44,6 @@ func (l *uniqueItems) add(item any) {
 	}
 }
 
-// another adds a generated item, if it can generate an item that is unique as required.
 func (m *maker) another(l *uniqueItems, n node, f *facts, depth int) {
 	items := n.items()
 	var item any

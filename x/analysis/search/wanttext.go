@@ -12,8 +12,6 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// textCall makes matches, startsWith, endsWith, or contains evaluate to want, and reports whether
-// it succeeded.
 func (b *adjuster) textCall(e ast.Expr, sc *scope, want bool) bool {
 	parts := loops.Children(e)
 	if len(parts) != 2 {
@@ -43,7 +41,6 @@ func (b *adjuster) textCall(e ast.Expr, sc *scope, want bool) bool {
 	return b.wantText(operand, sc, w)
 }
 
-// wantText makes a part evaluate to a string that meets w, and reports whether it succeeded.
 func (b *adjuster) wantText(e ast.Expr, sc *scope, w textWant) bool {
 	if b.spent() {
 		return false
@@ -71,7 +68,6 @@ func (b *adjuster) wantText(e ast.Expr, sc *scope, w textWant) bool {
 }
 
 // textAt sets a handle to a string that meets w and, if possible, its schema and earlier requirements.
-// It reports whether it found such a string and set it.
 func (b *adjuster) textAt(h handle, w textWant) bool {
 	f := &facts{text: anyText()}
 	if !h.key {
@@ -130,7 +126,6 @@ func (b *adjuster) longer(h handle, w textWant) (string, bool) {
 	return "", false
 }
 
-// remembered returns the earlier requirements on a string in this attempt, then no requirement.
 func (b *adjuster) remembered(h handle) []textWant {
 	if before, ok := b.wants[h.id()]; ok {
 		return []textWant{before, anyText()}
@@ -142,8 +137,8 @@ func (b *adjuster) remember(h handle, also, w textWant) { b.wants[h.id()] = also
 
 func (h handle) isBytes() bool { return h.node.d != nil && h.node.d.Kind == types.Bytes }
 
-// bytesAt does the same as textAt for bytes, and reports whether it succeeded. Objects hold bytes
-// in base64, and the lengths in the schema apply to that form.
+// bytesAt is like textAt, but for bytes. Objects hold bytes in base64, and the lengths in the schema apply to that
+// form.
 func (b *adjuster) bytesAt(h handle, w textWant) bool {
 	f := b.m.facts(h.node, nil)
 	bounds := textWant{min: (f.text.min + 3) / 4 * 3, max: -1}
