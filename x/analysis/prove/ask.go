@@ -60,9 +60,8 @@ func (p *Prover) prove(encode func(*formula) error) (*Proof, error) {
 	return nil, nil
 }
 
-// prove returns a proof that the formula is unsatisfiable, or nil if it finds no proof.
 func (w *formula) prove() *Proof {
-	// The question alone often suffices, and everything else takes a hundred times as long.
+	// The question alone often suffices, and everything else takes much longer.
 	if w.impossible(nil) {
 		return w.proof(w.minimalCore())
 	}

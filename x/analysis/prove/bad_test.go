@@ -11,7 +11,6 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// numbered formats the numbers below n and joins the results.
 func numbered(n int, format, between string) string {
 	all := make([]string, n)
 	for i := range all {
@@ -28,8 +27,6 @@ func repeated(n int, first string, rules ...string) []string {
 	return out
 }
 
-// nested returns nested macros, each of whose bodies uses the variable of the enclosing macro ten
-// times.
 func nested(depth int) string {
 	var b strings.Builder
 	b.WriteString("!has(self.l) || self.l.all(a0, ")
@@ -53,7 +50,6 @@ func disjoint(n int) string {
 	return b.String() + "true" + strings.Repeat(")", n)
 }
 
-// bytes returns the length of the longest name in the formula and the sum of all lengths.
 func (w *formula) bytes() (longest, sum int) {
 	for _, names := range [][]string{sortedKeys(w.names), sortedKeys(w.terms), sortedKeys(w.loops)} {
 		for _, name := range names {
@@ -66,8 +62,6 @@ func (w *formula) bytes() (longest, sum int) {
 	return longest, sum
 }
 
-// TestBadInput checks that oversized or invalid input leads to an answer within a bounded number of
-// expressions and solver runs.
 func TestBadInput(t *testing.T) {
 	t.Parallel()
 	enum := "e: {type: string, enum: [" + numbered(5000, "v%d", ", ") + "]}"

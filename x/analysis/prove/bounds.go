@@ -78,7 +78,6 @@ func (p *place) eachNested(all []schema.NestedValueValidation) []sat.Lit {
 	return lits
 }
 
-// nested returns the same as satisfies for schemas below allOf, anyOf, oneOf, and not.
 func (p *place) nested(v *schema.NestedValueValidation) sat.Lit {
 	g := &p.formula.gates
 	holds := []sat.Lit{p.satisfies(&v.ValueValidation)}
@@ -142,8 +141,6 @@ func (p *place) enum(values []schema.JSON) sat.Lit {
 	return g.any(some...)
 }
 
-// equals returns a literal that holds if the value equals v. It is free unless v is null or a string,
-// integer, or bool of the declared type.
 func (p *place) equals(v any) sat.Lit {
 	g := &p.formula.gates
 	switch v := v.(type) {

@@ -75,7 +75,6 @@ func (r odd) rule(depth int) string {
 	return "(" + body + ")"
 }
 
-// TestSoundByChance checks that no random object contradicts a proof about a random CRD.
 func TestSoundByChance(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

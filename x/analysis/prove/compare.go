@@ -17,7 +17,6 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis/prove/sat"
 )
 
-// pairs returns the truth of a relation between the values of two expressions.
 func (x *reading) pairs(relation string, left, right ast.Expr, holds func(a, b alt) sat.Lit) truth {
 	g := &x.formula.gates
 	var t, f []sat.Lit
@@ -34,8 +33,6 @@ func (x *reading) pairs(relation string, left, right ast.Expr, holds func(a, b a
 	return truth{g.any(t...), g.any(f...)}
 }
 
-// equality returns literals for three outcomes of ==: the values are equal, they differ, or the
-// comparison fails.
 func (x *reading) equality(left, right ast.Expr) (is, isNot, fails sat.Lit) {
 	g := &x.formula.gates
 	if x.isBool(left) && x.isBool(right) && x.sure(left) && x.sure(right) {
@@ -93,8 +90,6 @@ func (x *reading) same(a, b alt, bothWays bool) sat.Lit {
 	return l
 }
 
-// scalars reports whether a and b are values in the object and have the same type, string or
-// integer.
 func scalars(a, b alt) bool {
 	if a.place == nil || b.place == nil || a.size || b.size || a.plus != 0 || b.plus != 0 {
 		return false
@@ -103,7 +98,6 @@ func scalars(a, b alt) bool {
 	return k == b.place.decl.Kind && (k == types.String || k == types.Int)
 }
 
-// placeIs returns a literal that holds if a, a value in the object or its size, equals a constant.
 func (x *reading) placeIs(a alt, v ref.Val) (sat.Lit, bool) {
 	g := &x.formula.gates
 	p := a.place
@@ -139,7 +133,7 @@ func (a alt) order() *order {
 	return nil
 }
 
-// compare returns the truth of e, which is left < right, or of left <= right if closed is set.
+// compare returns the truth of e, which is left < right, or left <= right if closed is set.
 func (x *reading) compare(e, left, right ast.Expr, closed bool) truth {
 	if !x.ordered(left, right) {
 		return x.unmodeled(e)
@@ -208,8 +202,6 @@ func (x *reading) less(a, b alt) sat.Lit {
 	return l
 }
 
-// below returns a literal that holds if a number is less than a constant, or equal to it if closed
-// is set.
 func (x *reading) below(a alt, v ref.Val, closed bool) (sat.Lit, bool) {
 	switch v := v.(type) {
 	case celtypes.Int:
@@ -267,7 +259,6 @@ func (x *reading) oneOf(left ast.Expr, items []ast.Expr) truth {
 	return g.given(defined, some)
 }
 
-// valued returns a literal that holds if an expression has a value.
 func valued(g *gates, values []alt) sat.Lit {
 	some := g.no()
 	for _, a := range values {
@@ -303,8 +294,6 @@ func (x *reading) textual(e ast.Expr, call ast.CallExpr) truth {
 	})
 }
 
-// predicates holds, for each string predicate, its result for a string and a constant, and the language
-// of the strings for which it holds.
 var predicates = map[string]struct {
 	holds    func(s, text string) bool
 	language func(text string) (*automaton.Language, error)

@@ -8,17 +8,16 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis/prove/sat"
 )
 
-// content models a value with literals.
 type content struct {
 	gates *gates
 	kind  types.Kind
 	// present holds if there is a value other than null.
 	present sat.Lit
-	flag    sat.Lit // the value of a bool
+	flag    sat.Lit
 	// numbers orders the value of a number. sizes orders the number of code points of a string, of
 	// items of a list, or of entries of a map.
 	numbers, sizes *order
-	members        []*member // the languages of a string
+	members        []*member
 	byKey          map[string]*member
 }
 
@@ -149,8 +148,8 @@ func (c cut) before(d cut) bool {
 	return !c.closed && d.closed
 }
 
-// order has a literal for each cut, which holds if the number is below the cut. Each literal
-// implies the literals of greater cuts. Between any two cuts, there is always a number.
+// order has a literal for each cut, which holds if the number is below the cut. Each literal implies the literals of
+// greater cuts.
 type order struct {
 	gates *gates
 	cuts  []cut // sorted
@@ -183,7 +182,6 @@ func (o *order) less(c cut) sat.Lit {
 	return l
 }
 
-// equal returns a literal that holds if the number equals the integer c.
 func (o *order) equal(c int64) sat.Lit {
 	low := o.less(cut{i: c}).Not()
 	if c == maxInt {

@@ -17,10 +17,8 @@ import (
 	"github.com/celadon-cel/celadon/x/crdcopy"
 )
 
-// long reports whether the whole corpus is tested instead of a sample.
 func long() bool { return level.Long() }
 
-// corpusRule is a rule of the corpus at the first occurrence of its text.
 type corpusRule struct {
 	file    string
 	version *apiextensionsv1.CustomResourceDefinitionVersion
@@ -32,8 +30,6 @@ func (r *corpusRule) String() string {
 	return fmt.Sprintf("%s %s[%d]: %s", filepath.Base(r.file), r.ref.Path, r.ref.Index, r.ref.Rule)
 }
 
-// corpusRules returns the rules of the corpus without duplicate texts, or a sample of them unless
-// long is set.
 func corpusRules(t *testing.T) (rules []*corpusRule) {
 	t.Helper()
 	seen := map[string]bool{}
@@ -72,7 +68,6 @@ func eachRule(s *schema.Structural, path []engine.Step, visit func(engine.RuleRe
 	}
 }
 
-// modelled reports whether all parts of a rule are modeled, rather than known only by their text.
 func (r *corpusRule) modelled() bool {
 	w := newFormula(r.prover)
 	q, err := w.question(r.prover, r.ref)
@@ -83,7 +78,6 @@ func (r *corpusRule) modelled() bool {
 	return w.vague == 0 && !w.tooLarge
 }
 
-// TestRewordedCorpus checks that most rules are proved equal to equivalent formulations.
 func TestRewordedCorpus(t *testing.T) {
 	rules := corpusRules(t)
 	want := 500
@@ -130,8 +124,6 @@ func TestRewordedCorpus(t *testing.T) {
 	}
 }
 
-// splits reports whether a rule can be split in two, and whether both directions of that
-// equivalence are proved.
 func (r *corpusRule) splits(t *testing.T) (can, proved bool) {
 	t.Helper()
 	parts, err := reword.Split(r.ref.Rule)
@@ -167,7 +159,6 @@ func (r *corpusRule) splits(t *testing.T) (can, proved bool) {
 	return true, passes(r.prover, next, r.ref.Index) && passes(r.prover, next, r.ref.Index+1) && passes(next, r.prover, r.ref.Index)
 }
 
-// TestModelledCorpus checks how many rules of the corpus are fully modeled.
 func TestModelledCorpus(t *testing.T) {
 	rules := corpusRules(t)
 	modelled := 0
@@ -182,7 +173,6 @@ func TestModelledCorpus(t *testing.T) {
 	}
 }
 
-// TestAcceptsNothingInCorpus checks a CRD that accepts no spec at all.
 func TestAcceptsNothingInCorpus(t *testing.T) {
 	for _, file := range corpus.CRDFiles(t) {
 		if filepath.Base(file) != "upstreams.gateway.kgateway.dev.yaml" {

@@ -14,16 +14,14 @@ type formula struct {
 	gates
 	prover *Prover
 	// target is the rule that the question is about. It is not assumed to hold.
-	target     *engine.RuleRef
-	places     []*place
-	contents   []*content
-	placeCount int // the number of values
-	names      map[string]sat.Lit
-	terms      map[string]int
-	loops      map[string]truth
-	// comparables caches how equality behaves for values of a declaration.
+	target      *engine.RuleRef
+	places      []*place
+	contents    []*content
+	placeCount  int
+	names       map[string]sat.Lit
+	terms       map[string]int
+	loops       map[string]truth
 	comparables map[*types.Decl]comparable
-	// quantifiers are the uses of all and exists, and of in for lists; see instantiate.
 	quantifiers []*quantifier
 	instances   int
 	vague       int // how often an expression was known only by its text
@@ -36,16 +34,15 @@ type formula struct {
 	// second version.
 	schema, next    sat.Lit
 	siblings        []sibling
-	known           map[engine.RuleRef]sat.Lit // the literals of siblings by path and index
-	withoutSiblings bool                       // do not assume siblings
+	known           map[engine.RuleRef]sat.Lit
+	withoutSiblings bool
 	// work counts expressions. If it exceeds its limit, tooLarge is set and nothing more is added.
 	work     int
 	tooLarge bool
-	rounds   int // the number of solver runs
-	steps    int // the steps of automata
+	rounds   int
+	steps    int
 }
 
-// sibling is a rule that accepted objects satisfy.
 type sibling struct {
 	ref engine.RuleRef
 	lit sat.Lit
@@ -79,7 +76,6 @@ func (w *formula) term(text string) string {
 	return "#" + strconv.Itoa(n)
 }
 
-// maxWork limits the work of a question. It far exceeds the work of any question about a real CRD.
 const maxWork = 50_000
 
 // named returns the literal for an expression that is known only by its text.
@@ -89,7 +85,6 @@ func (w *formula) named(key string) sat.Lit {
 	return l
 }
 
-// relation returns the literal for a text, and whether it existed before.
 func (w *formula) relation(key string) (l sat.Lit, known bool) {
 	if l, known = w.names[key]; !known {
 		l = w.free()
@@ -123,7 +118,6 @@ func (w *formula) tree(of *Prover, steps []engine.Step) *place {
 	return p
 }
 
-// reach asserts that there is a value at a path.
 func (w *formula) reach(of *Prover, steps []engine.Step) error {
 	if w.tree(of, steps) == nil {
 		return fmt.Errorf("%q: %w: the schema has no such path", engine.FormatPath(steps), ErrNotAnalyzed)
@@ -156,7 +150,6 @@ func (w *formula) settle() {
 	}
 }
 
-// schemaOf returns the assumption that the schema of p's version holds.
 func (w *formula) schemaOf(p *place) sat.Lit {
 	if p.of == w.prover {
 		return w.schema
@@ -164,8 +157,7 @@ func (w *formula) schemaOf(p *place) sat.Lit {
 	return w.next
 }
 
-// assume adds the rules at p as assumptions, except for the target and rules of a second version. Rules
-// with oldSelf are assumed only if there is an old value.
+// assume adds the rules at p as assumptions, except for the target and rules of a second version.
 func (w *formula) assume(p *place) {
 	if w.withoutSiblings || p.schema == nil || p.decl.Kind == types.Hidden || p.of != w.prover {
 		return
@@ -232,8 +224,8 @@ type gates struct {
 	instructions int // the size of all patterns
 }
 
-// A recorder gets the clauses of a formula, and the meaning of some propositions: that a = b, that a < b, or that a
-// is an int64. Tests write them as a script for other solvers (script_test.go).
+// A recorder gets clauses of a formula, and the meaning of some propositions: that a = b, that a < b, or that a is an
+// int64. Tests write them as a script for other solvers (script_test.go).
 type recorder interface {
 	clause(lits []sat.Lit)
 	meaning(l sat.Lit, relation string, a, b alt)
@@ -246,7 +238,6 @@ func newGates(r recorder, m *work.Meter) gates {
 	return g
 }
 
-// clause asserts that at least one of the literals is true.
 func (g *gates) clause(lits ...sat.Lit) {
 	g.meter.Spend(4 + len(lits))
 	g.sat.Add(lits...)
@@ -263,7 +254,6 @@ func (g *gates) means(l sat.Lit, relation string, a, b alt) {
 
 func (g *gates) no() sat.Lit { return g.yes.Not() }
 
-// free returns a new, unconstrained literal.
 func (g *gates) free() sat.Lit { return g.sat.Var() }
 
 func (g *gates) all(lits ...sat.Lit) sat.Lit {

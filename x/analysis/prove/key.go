@@ -84,7 +84,6 @@ func labelOf(e ast.Expr) string {
 	return label
 }
 
-// literalTerm returns an unambiguous name for a constant.
 func literalTerm(v ref.Val) string {
 	return fmt.Sprintf("%s %q", v.Type().TypeName(), fmt.Sprint(v.Value()))
 }

@@ -26,15 +26,13 @@ type place struct {
 	decl    *types.Decl
 	below   map[string]*place
 
-	twin *twin // the counterpart in the first version, if this is a value of a second version
-	// index is the index or key of an item or entry.
+	twin  *twin // the counterpart in the first version, if this is a value of a second version
 	index *alt
 	// element is set if this is an index or key. It is the item or entry at that index.
 	element *place
 	id      string // unique among its siblings
 }
 
-// maxPlaces limits the number of places in a formula.
 const maxPlaces = 3000
 
 func (w *formula) newPlace(p place) *place {
@@ -90,8 +88,7 @@ func pathBelow(path []engine.Step, step engine.Step) []engine.Step {
 	return append(slices.Clip(slices.Clone(path)), step)
 }
 
-// hasAlways reports whether a field is never absent: it is required or has a default and cannot be
-// null, or the server sets it in every object.
+// hasAlways reports whether a field is certainly present if p is.
 func (p *place) hasAlways(f *types.Field, s *schema.Structural) bool {
 	if len(p.path) == 0 && p.decl.Root && (f.Name == "apiVersion" || f.Name == "kind" || f.Name == "metadata") {
 		return true
@@ -163,7 +160,6 @@ func (p *place) one(id string, index *alt) *place {
 	return made
 }
 
-// someIndex returns an unknown key of a map or index of a list.
 func (p *place) someIndex() *alt {
 	d := &types.Decl{Kind: types.Int}
 	if p.parent.decl.Kind == types.Map {

@@ -20,7 +20,6 @@ func version(t testing.TB, text string) *apiextensionsv1.CustomResourceDefinitio
 	return v
 }
 
-// spec returns a schema whose spec has the given properties and rules.
 func spec(properties string, rules ...string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "type: object\nproperties:\n  spec:\n    type: object\n    x-kubernetes-validations:\n")
@@ -66,7 +65,7 @@ p: {type: object, properties: {x: {type: string}}}
 either: {anyOf: [{type: integer}, {type: string}], x-kubernetes-int-or-string: true}
 `
 
-// holdNever checks what the proof for each rule depends on; "" means that there is no proof.
+// An empty string in proofs means that no proof exists.
 func holdNever(t *testing.T, what Outcome, proofs map[string]string) {
 	t.Helper()
 	for rule, want := range proofs {
@@ -164,7 +163,6 @@ func TestNeverFailed(t *testing.T) {
 	})
 }
 
-// TestSiblings checks that proofs list exactly the rules that they depend on.
 func TestSiblings(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -141,7 +141,6 @@ func (p *Prover) acceptsNothing(steps []engine.Step) (*Proof, error) {
 	return p.closed[path]()
 }
 
-// rule compiles a rule of a schema node, or returns nil if it does not compile.
 func (p *Prover) rule(steps []engine.Step, s *schema.Structural, d *types.Decl, index int) *compiledRule {
 	ref := engine.RuleRef{Version: p.version, Path: engine.FormatPath(steps), Index: index}
 	return p.compile(ref, d, s.XValidations[index].Rule, expr.HasOptionalOldSelf(s.XValidations[index].OptionalOldSelf))
@@ -196,7 +195,6 @@ func (p *Prover) Passes(next *Prover, ref engine.RuleRef) (*Proof, error) {
 	})
 }
 
-// question is a rule for a value and its old value.
 type question struct {
 	formula   *formula
 	of        *Prover
@@ -209,7 +207,7 @@ func (w *formula) question(of *Prover, ref engine.RuleRef) (*question, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Values that both versions read alike belong to the first version and have its rules.
+	// A place that both versions read alike has the schema of the first version, so the rule is found by its path.
 	n := of.root()
 	for _, step := range steps {
 		n = n.below(step)
@@ -242,8 +240,7 @@ func (w *formula) before(q *question, r *compiledRule) {
 	}
 }
 
-// truth returns the truth of a rule. If upstream may panic, the result may be an error regardless
-// of the operands.
+// If upstream may panic, the result may be an error regardless of the operands.
 func (q *question) truth(r *compiledRule) truth {
 	g := &q.formula.gates
 	v := q.formula.reading(r, q.self, q.old).truth(r.tree.Expr())
@@ -254,7 +251,6 @@ func (q *question) truth(r *compiledRule) truth {
 	return truth{g.both(noError, v.t), g.both(noError, v.f)}
 }
 
-// rejects returns a literal that holds if a rule rejects the object: it runs and is not true.
 func (q *question) rejects(r *compiledRule) sat.Lit {
 	return q.formula.both(q.formula.runs(r), q.truth(r).t.Not())
 }

@@ -33,13 +33,11 @@ func elements(ranges []alt) bool {
 	return !slices.ContainsFunc(ranges, func(a alt) bool { return a.place == nil || a.size || !a.place.plainElements() })
 }
 
-// quantifierOf returns the macro that expanded to e if it is all or exists.
 func quantifierOf(e ast.Expr) (l loops.Loop, ok bool) {
 	l, ok = loops.Of(e)
 	return l, ok && l.Settled != nil
 }
 
-// quantifier relates the result of a macro to the elements of a list or map.
 type quantifier struct {
 	over  *place
 	when  sat.Lit // the macro iterates over this list or map
@@ -49,7 +47,6 @@ type quantifier struct {
 	done  map[*place]bool // elements that are already constrained
 }
 
-// quantified returns the truth of all or exists over some lists or maps.
 func (w *formula) quantified(key string, ranges []alt, every bool, body func(*place) truth) truth {
 	if v, ok := w.loops[key]; ok {
 		return v
@@ -87,11 +84,9 @@ func (w *formula) quantified(key string, ranges []alt, every bool, body func(*pl
 	return v
 }
 
-// maxInstances limits how many elements are constrained by macros.
 const maxInstances = 250
 
 // instantiate applies each macro to the known elements. This can create more macros and elements.
-// It stops at the limit.
 func (w *formula) instantiate() {
 	for again := true; again; {
 		again = false
@@ -124,7 +119,6 @@ func (q *quantifier) assert(one *place) {
 	w.implies(q.given.t, q.when, one.present, v.t)
 }
 
-// element returns the reading of a macro's body for an item or entry.
 func (x *reading) element(q *place, l loops.Loop) *reading {
 	value := q.variable()
 	at := variable{key: q.index.name(), alts: []alt{*q.index}}

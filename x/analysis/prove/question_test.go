@@ -65,7 +65,6 @@ func TestEqual(t *testing.T) {
 	}
 }
 
-// TestEqualSiblings checks rules that are only equal given other rules.
 func TestEqualSiblings(t *testing.T) {
 	t.Parallel()
 	p := prover(t, spec(fields, "self.kind == 'A'", "has(self.num)"))

@@ -52,7 +52,6 @@ func newChance(seed uint64, rules []string) *chance {
 	return c
 }
 
-// object returns a random object with the fields of header.
 func (c *chance) object(s *schema.Structural, header map[string]any) map[string]any {
 	c.left = 300
 	obj := c.fields(s, c.aim, true)
@@ -168,7 +167,6 @@ func (c *chance) whole(v *schema.ValueValidation) int64 {
 	return n
 }
 
-// text returns one of a few strings that satisfy the schema, or a word.
 func (c *chance) text(v *schema.ValueValidation) any {
 	least, most := 0, 0
 	if v.MinLength != nil {
@@ -202,7 +200,6 @@ func (c *chance) text(v *schema.ValueValidation) any {
 	return known[c.IntN(len(known))]
 }
 
-// bend returns a copy of an object with one or two changes.
 func (c *chance) bend(s *schema.Structural, obj map[string]any) map[string]any {
 	kind, apiVersion := obj["kind"], obj["apiVersion"]
 	obj = runtime.DeepCopyJSON(obj)

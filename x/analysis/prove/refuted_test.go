@@ -14,19 +14,16 @@ import (
 // refuted is a question with a counterexample: an object for which the last rule is a cause or, if
 // instead is set, is a cause while instead is not.
 type refuted struct {
-	fields string
-	rules  []string
-	object string // the spec
-	old    string // the spec that it replaces, or ""
-	what   Outcome
-	// instead is compared with the rule.
+	fields  string
+	rules   []string
+	object  string // the spec
+	old     string // the spec that it replaces, or ""
+	what    Outcome
 	instead string
 	// next holds the fields of another version, to which the last rule belongs.
 	next string
 }
 
-// TestRefuted checks that the engine confirms each counterexample and that the prover finds no
-// proof.
 func TestRefuted(t *testing.T) {
 	t.Parallel()
 	for name, c := range refutations {

@@ -18,16 +18,13 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis/prove/sat"
 )
 
-// maxScript limits the size of a script.
 const maxScript = 16 << 20
 
-// A recording keeps the clauses and meanings of a formula.
 type recording struct {
 	clauses [][]sat.Lit
 	atoms   []atom
 }
 
-// An atom is a proposition about a and b.
 type atom struct {
 	lit      sat.Lit
 	relation string
@@ -40,13 +37,12 @@ func (r *recording) meaning(l sat.Lit, relation string, a, b alt) {
 	r.atoms = append(r.atoms, atom{l, relation, a, b})
 }
 
-// script returns a recorded formula in SMT-LIB 2.
 func (w *formula) script(r *recording) string {
 	s := &scriptWriter{numbers: map[*content]int{}}
 	for i, c := range w.contents {
 		s.numbers[c] = i
 	}
-	last := w.free() // no proposition is made after it
+	last := w.free()
 	for v := sat.Lit(0); v <= last; v += 2 {
 		s.line("(declare-const p%d Bool)", int(v)/2)
 	}
@@ -87,7 +83,6 @@ func (s *scriptWriter) line(format string, args ...any) {
 	}
 }
 
-// number, text, and size return the terms for the value of a content.
 func (s *scriptWriter) number(c *content) string { return fmt.Sprintf("n%d", s.numbers[c]) }
 
 func (s *scriptWriter) text(c *content) string { return fmt.Sprintf("s%d", s.numbers[c]) }
@@ -145,7 +140,6 @@ func (s *scriptWriter) cut(l sat.Lit, term string, c cut, whole bool) {
 	s.line("(assert (= %s (%s %s %s)))", literalName(l), op, term, value)
 }
 
-// memberTerm returns the term that a string is in the set given by key; see content.in.
 func memberTerm(text, key string) (term string, ok bool) {
 	if exact, ok := strings.CutPrefix(key, "="); ok {
 		quoted, err := smtlib.Text(exact)
@@ -183,7 +177,6 @@ func (s *scriptWriter) atom(a atom) {
 	}
 }
 
-// value returns the term and the sort of a value, or "" if the value has no meaning in a script.
 func (s *scriptWriter) value(a alt) (term, sort string) {
 	switch v := a.constant.(type) {
 	case celtypes.Int:

@@ -8,8 +8,6 @@ import (
 	"github.com/celadon-cel/celadon/internal/testing/smtlib"
 )
 
-// formulaOf returns the question whether a rule can have an outcome, as a script for other
-// solvers, and whether our own solver proves that it cannot.
 func formulaOf(t *testing.T, p *Prover, ref engine.RuleRef, what Outcome) (proved bool, script string, assumed []string) {
 	t.Helper()
 	recorded := *p
@@ -36,8 +34,6 @@ func formulaOf(t *testing.T, p *Prover, ref engine.RuleRef, what Outcome) (prove
 	return w.impossible(all), script, assumed
 }
 
-// TestSolvers checks that z3 and cvc5, if they are installed, determine the expected outcomes from
-// scripts.
 func TestSolvers(t *testing.T) {
 	t.Parallel()
 	solvers := smtlib.Installed()
@@ -69,7 +65,6 @@ func TestSolvers(t *testing.T) {
 	}
 }
 
-// TestSolversAgree checks, for rules of the corpus, that z3 and cvc5 do not refute proofs.
 func TestSolversAgree(t *testing.T) {
 	solvers := smtlib.Installed()
 	switch {

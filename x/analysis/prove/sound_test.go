@@ -27,7 +27,6 @@ type claim struct {
 	text     string
 }
 
-// place2 identifies a rule within a version.
 type place2 struct {
 	path  string
 	index int
@@ -35,7 +34,6 @@ type place2 struct {
 
 func named(ref engine.RuleRef) place2 { return place2{ref.Path, ref.Index} }
 
-// broken holds the violations of an object.
 type broken struct {
 	rules, failed map[place2]bool
 	other         bool // violations other than of rules
@@ -69,11 +67,8 @@ func (b *broken) contradicts(c *claim) bool {
 	return b.rules[c.rule]
 }
 
-// soundness counts the claims, objects, and outcomes of a test.
 type soundness struct{ crds, claims, equals, objects, admitted, ran, decided int }
 
-// TestSoundCorpus checks that no random object contradicts a proof. The long test tries 100,000
-// accepted objects with rule runs for each of 50 CRDs.
 func TestSoundCorpus(t *testing.T) {
 	crds, want, most := 6, 400, 20_000
 	if long() {
@@ -99,7 +94,6 @@ func TestSoundCorpus(t *testing.T) {
 	}
 }
 
-// hold tests a CRD if it has rules.
 func (sum *soundness) hold(t *testing.T, crd *apiextensionsv1.CustomResourceDefinition, want, most int) {
 	t.Helper()
 	i := slices.IndexFunc(crd.Spec.Versions, func(v apiextensionsv1.CustomResourceDefinitionVersion) bool { return v.Storage && v.Served })

@@ -7,9 +7,8 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis/prove/sat"
 )
 
-// relate adds constraints for the strings that c is compared with: the languages that each is in,
-// its length, and that c equals at most one of them. Automata check the rest if an example depends
-// on it.
+// relate adds constraints for the strings that c is compared with. Automata check the rest if an example depends on
+// it.
 func (w *formula) relate(c *content) {
 	var patterns []*member
 	for _, m := range c.members {
@@ -41,7 +40,6 @@ func (w *formula) relate(c *content) {
 	}
 }
 
-// literal returns l if holds is set, or else its negation.
 func literal(l sat.Lit, holds bool) sat.Lit {
 	if holds {
 		return l
@@ -63,7 +61,6 @@ func (w *formula) contradiction() []sat.Lit {
 	return nil
 }
 
-// A stringConstraint is a constraint of an example on a string.
 type stringConstraint struct {
 	lit          sat.Lit
 	language     *automaton.Language // or else a bound:
@@ -111,7 +108,6 @@ const (
 	aSearch   = 1_000
 )
 
-// noText reports whether automata find that no string satisfies the constraints.
 func (w *formula) noText(parts []stringConstraint) bool {
 	left := maxSteps - w.steps
 	if left <= 0 {

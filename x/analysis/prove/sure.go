@@ -69,7 +69,6 @@ var typed = []string{
 	"matches", "int", "uint", "double", "string", "bool", "bytes", "duration", "timestamp", "hasValue",
 }
 
-// taken returns a literal that holds if an operation accepts two values.
 func (x *reading) taken(operation string, left ast.Expr, a alt, right ast.Expr, b alt) sat.Lit {
 	is := func(e ast.Expr, a alt) bool { return !anything(x.kind(e)) && (a.solid() || !x.mayBeNull(e)) }
 	if is(left, a) && is(right, b) {
@@ -96,8 +95,6 @@ func usesNullAsValue(e ast.Expr) bool {
 	return n > 0
 }
 
-// elementTraits describes the elements anywhere in a schema: whether some can be null, and whether some
-// are hidden from rules.
 type elementTraits struct{ nulls, hidden bool }
 
 func elementTraitsOf(d *types.Decl, seen map[*types.Decl]bool) (o elementTraits) {
@@ -120,7 +117,7 @@ type side struct {
 	alt
 	scalar bool // not a list, map, or object
 	plain  bool // if not scalar: comparing its contents cannot fail
-	typed  bool // has its declared type
+	typed  bool
 }
 
 func (x *reading) side(e ast.Expr, a alt) side {
@@ -150,7 +147,6 @@ func scalarKind(k celtypes.Kind) bool {
 	return false
 }
 
-// equals returns literals that hold if two values are equal, and if the comparison fails.
 func (x *reading) equals(a, b side) (is, fails sat.Lit) {
 	g := &x.formula.gates
 	same := a.place != nil && b.place != nil && a.place.decl == b.place.decl
@@ -165,7 +161,6 @@ func (x *reading) equals(a, b side) (is, fails sat.Lit) {
 	return is, g.both(is.Not(), x.formula.named("fails: "+key))
 }
 
-// comparable describes equality between values of a declaration.
 type comparable struct {
 	total    bool // never fails
 	bothWays bool // is symmetric

@@ -11,7 +11,6 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis/prove/sat"
 )
 
-// reading is an expression with the values of its variables.
 type reading struct {
 	formula *formula
 	ast     *ast.AST
@@ -62,7 +61,6 @@ func (x *reading) truth(e ast.Expr) truth {
 	return x.flagOf(e)
 }
 
-// flagOf returns the truth of a bool value such as a field.
 func (x *reading) flagOf(e ast.Expr) truth {
 	g := &x.formula.gates
 	var t, f []sat.Lit
@@ -119,8 +117,8 @@ func (x *reading) call(e ast.Expr) truth {
 	return x.unmodeled(e)
 }
 
-// unmodeled returns the truth of an expression that is known only by its text. It can be true,
-// false, or an error. Functions are strict, so it is an error if an argument is.
+// unmodeled returns the truth of an expression that is known only by its text. It is an error if an argument is; see
+// argumentsDefined.
 func (x *reading) unmodeled(e ast.Expr) truth {
 	g := &x.formula.gates
 	defined := x.argumentsDefined(e)
@@ -152,8 +150,6 @@ func (x *reading) hasField(a alt, ident string) truth {
 	return g.given(x.formula.named("defined: "+key), x.formula.named(key))
 }
 
-// selected returns a field by its CEL name, or an entry of a map. It returns nil if p has no such field,
-// or if its entries can be null or hidden from rules.
 func (p *place) selected(ident string) *place {
 	switch p.decl.Kind {
 	case types.Object:

@@ -17,7 +17,6 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis/prove/sat"
 )
 
-// twin is the counterpart of a value in the first version.
 type twin struct {
 	*place
 	same sat.Lit // both have the written value
@@ -87,7 +86,6 @@ func (w *formula) shown(first, next *place, above sat.Lit) sat.Lit {
 	return written
 }
 
-// mirror makes twins with separate contents equal if both have the written value.
 func (w *formula) mirror(p *place) {
 	if p.twin != nil && p.content != p.twin.content {
 		w.agree(p.twin.content, p.content, p.twin.same)
@@ -189,7 +187,6 @@ type node struct {
 
 func (p *Prover) root() node { return node{p.schema, p.decl} }
 
-// below returns the node of a field, item, or entry. Its decl is nil if it does not exist.
 func (n node) below(step engine.Step) node {
 	switch {
 	case n.decl == nil:

@@ -51,7 +51,6 @@ func (a alt) name() string {
 
 const maxAlts = 64
 
-// value returns the alternatives for the value of an expression of any type.
 func (x *reading) value(e ast.Expr) []alt {
 	g := &x.formula.gates
 	if x.formula.spend(1) {
@@ -80,7 +79,6 @@ func (x *reading) value(e ast.Expr) []alt {
 	return x.opaque(e)
 }
 
-// merged joins equal alternatives, and returns an opaque value if too many remain.
 func (x *reading) merged(e ast.Expr, alts []alt) []alt {
 	g := &x.formula.gates
 	var out []alt
@@ -119,7 +117,6 @@ func (x *reading) selection(s ast.SelectExpr) []alt {
 	return out
 }
 
-// callValue returns the value of a call, or nil if the function is not modeled.
 func (x *reading) callValue(e ast.Expr) []alt {
 	call := e.AsCall()
 	args := loops.Children(e)
@@ -214,7 +211,6 @@ func (x *reading) sizes(of ast.Expr) []alt {
 	return out
 }
 
-// sized reports whether a value is known to have a size: its type has one, and it is not null.
 func (x *reading) sized(e ast.Expr) bool {
 	switch x.kind(e) {
 	case celtypes.StringKind, celtypes.BytesKind, celtypes.ListKind, celtypes.MapKind:
@@ -280,7 +276,6 @@ func added(a, b alt, op string) (alt, bool) {
 	return alt{}, false
 }
 
-// opaque returns a value that is known only by its text.
 func (x *reading) opaque(e ast.Expr) []alt {
 	key := x.term(e)
 	if x.formula.tooLarge {
@@ -293,8 +288,8 @@ func (x *reading) opaque(e ast.Expr) []alt {
 	return []alt{{when: defined, key: key}}
 }
 
-// argumentsDefined returns a literal that holds if no argument that e always evaluates is an error.
-// Of a macro, only the range counts. It is always true if e is neither a call nor a macro.
+// argumentsDefined returns a literal that holds if no argument that e always evaluates is an error. Of a macro, only
+// the range counts.
 func (x *reading) argumentsDefined(e ast.Expr) sat.Lit {
 	g := &x.formula.gates
 	switch e.Kind() {

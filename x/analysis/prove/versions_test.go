@@ -16,7 +16,6 @@ type pair struct{ *rand.Rand }
 
 func (r pair) pick(all ...string) string { return all[r.IntN(len(all))] }
 
-// field returns a line of schema. kind determines how rules use the field.
 func (r pair) field(kind string) string {
 	parts := []string{}
 	add := func(text string, chance int) {
@@ -52,7 +51,6 @@ func (r pair) field(kind string) string {
 	return strings.Join(parts, ", ")
 }
 
-// versions returns the fields of two versions, which are mostly alike.
 func (r pair) versions() (first, next map[string]string) {
 	first, next = map[string]string{}, map[string]string{}
 	for _, kind := range []string{"s", "i", "f", "o", "l", "m"} {
@@ -113,8 +111,6 @@ func compiled(t *testing.T, fields map[string]string, rules ...string) (*engine.
 	return engineOf(t, version(t, schema)), prover(t, schema)
 }
 
-// TestPassesByChance checks proofs about two versions with random objects, both as written and as
-// stored by the first version.
 func TestPassesByChance(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

@@ -7,8 +7,7 @@
 //	s.Solve(sat.DefaultSteps, b.Not()) // Unsatisfiable
 //	s.Core()                           // b.Not()
 //
-// Work is counted in steps, not in time, so the same clauses and assumptions always have the same
-// result. Existing libraries can only be limited by time, or not at all.
+// Work is counted in steps, not in time, so the same calls always have the same results.
 package sat
 
 // How it works. The solver uses conflict-driven clause learning, as in Eén and Sörensson, An
@@ -37,7 +36,7 @@ const (
 	Unsatisfiable
 )
 
-// DefaultSteps is a step limit that takes about ten milliseconds.
+// DefaultSteps is the step limit of package prove.
 const DefaultSteps = 1_000_000
 
 type value int8
@@ -69,7 +68,7 @@ type Solver struct {
 	model   []value
 	core    []Lit
 	steps   int // steps left
-	allowed int // initial value of steps
+	allowed int
 
 	sorted []Lit // scratch memory of Add
 }
@@ -118,8 +117,8 @@ func (s *Solver) watch(c *clause) {
 	}
 }
 
-// Solve decides whether all clauses and assumptions can be true together. It returns Unknown after
-// the given number of steps.
+// Solve decides whether all clauses and assumptions can be true together. It returns Unknown if it needs more than
+// about the given number of steps.
 func (s *Solver) Solve(steps int, assumptions ...Lit) Answer {
 	s.cancel(0)
 	s.core, s.model, s.steps, s.allowed = nil, nil, steps, steps
@@ -197,7 +196,6 @@ func (s *Solver) assign(l Lit, why *clause) {
 	s.trail = append(s.trail, l)
 }
 
-// cancel undoes all assignments above a level.
 func (s *Solver) cancel(level int) {
 	if len(s.limits) <= level {
 		return

@@ -6,7 +6,6 @@ import (
 	"testing"
 )
 
-// A formula is a list of clauses over n variables.
 type formula struct {
 	n       int
 	clauses [][]Lit
@@ -23,8 +22,7 @@ func (f *formula) solver() *Solver {
 	return s
 }
 
-// holds reports whether all clauses and the literals in more are true. Bit v of assignment is the
-// value of variable v.
+// Bit v of assignment is the value of variable v.
 func (f *formula) holds(assignment int, more ...Lit) bool {
 	is := func(l Lit) bool { return (assignment>>l.variable()&1 == 1) == (l&1 == 0) }
 	for _, c := range f.clauses {
@@ -71,8 +69,6 @@ func made(seed uint64) (*formula, []Lit) {
 	return f, assumptions
 }
 
-// TestSolve compares answers with an exhaustive search. It reuses each solver and adds clauses to
-// it.
 func TestSolve(t *testing.T) {
 	t.Parallel()
 	count := map[Answer]int{}
