@@ -17,14 +17,13 @@ import (
 
 type answer struct {
 	witness  *Witness
-	proof    string // that no witness exists
+	proof    string
 	searched int
 	reason   string // if there is neither a witness nor a proof: why, or ""
-	limited  bool   // the work budget is used up
+	limited  bool
 }
 
-// pursue looks for an object that base admits and that other, because of the goal, rejects or persists
-// differently. It returns an error if the context is done, or on an internal error.
+// pursue looks for an object that base admits and that other, because of the goal, rejects or persists differently.
 func (c *comparison) pursue(g *goal, base, other *side, m *work.Meter) (answer, error) {
 	switch {
 	case g == nil:
@@ -127,8 +126,7 @@ func (a *goalSearch) findInOtherCRD() error {
 	return a.find(q, ref)
 }
 
-// compiled returns an Analyzer for a hybrid. It returns an error if the goal's rule does not
-// compile, or if the work budget is used up.
+// compiled returns an error if the goal's rule does not compile, or if the work budget is used up.
 func (a *goalSearch) compiled(h *hybrid) (*analysis.Analyzer, error) {
 	a.work.Spend(a.base.size)
 	if a.work.Empty() {
@@ -172,9 +170,9 @@ func (a *goalSearch) prover(of *side, crd *apiextensionsv1.CustomResourceDefinit
 // that demonstrates the change is expensive to find if rules also constrain it.
 const schemaSteps = 3
 
-// prove returns a proof that the goal's rule rejects nothing that base admits, or nil. A proof in the
-// hybrid also holds on the other side if both sides read the same values. If the rule is false, such a
-// proof shows that no object that base admits has the path.
+// prove returns a proof that the goal's rule rejects nothing that base admits, or nil. A proof in the hybrid also
+// holds on the other side if both sides read the same values. If the rule is false, such a proof shows that no object
+// that base admits has the path.
 func (a *goalSearch) prove(h *hybrid) *prove.Proof {
 	read := a.expected()
 	before, after := crdcopy.At(a.base.schema(), read...), crdcopy.At(a.other.schema(), read...)
@@ -191,7 +189,6 @@ func (a *goalSearch) prove(h *hybrid) *prove.Proof {
 	return a.passes(engine.RuleRef{Path: h.ref.Path, Index: a.index})
 }
 
-// passes returns a proof that a rule of the other side rejects nothing that base admits, or nil.
 func (a *goalSearch) passes(rule engine.RuleRef) *prove.Proof {
 	if a.base.crd.Spec.PreserveUnknownFields {
 		return nil // objects of base may have values for the new fields, unvalidated
@@ -199,7 +196,6 @@ func (a *goalSearch) passes(rule engine.RuleRef) *prove.Proof {
 	return a.prover(a.base, a.base.crd).Passes(a.prover(a.other, a.other.crd), rule)
 }
 
-// find searches for an object that the rule rejects or on which it fails.
 func (a *goalSearch) find(q *analysis.Analyzer, rule engine.RuleRef) error {
 	for _, want := range []search.Want{search.Rejected, search.Errs} {
 		if want == search.Errs && a.from == nil {
@@ -230,7 +226,6 @@ type hybrid struct {
 	ref engine.RuleRef
 }
 
-// hybridOf adds a goal's rule to a side. It returns nil if the path does not exist.
 func hybridOf(s *side, g *goal) *hybrid {
 	h := &hybrid{}
 	rule := aRule{Rule: g.rule}
@@ -251,7 +246,6 @@ func hybridOf(s *side, g *goal) *hybrid {
 	return h
 }
 
-// alone returns a side's CRD with only its version and the given root schema.
 func alone(s *side, root *props) *apiextensionsv1.CustomResourceDefinition {
 	crd := *s.crd
 	v := *s.version
@@ -272,7 +266,6 @@ func (s *side) pinned(root *props) *props {
 	return root
 }
 
-// decoded decodes a JSON value as engines do.
 func decoded(raw []byte) (any, error) {
 	obj, err := engine.Decode(slices.Concat([]byte(`{"v":`), raw, []byte("}")))
 	if err != nil {

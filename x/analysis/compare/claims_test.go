@@ -19,7 +19,6 @@ import (
 	"github.com/celadon-cel/celadon/x/valuediff"
 )
 
-// claimParts lists the alternatives for each part of a generated CRD.
 var claimParts = [][]string{
 	fieldsOf("a", "type: string", "type: string, default: x", "type: string, default: w", "type: string, maxLength: 2", "type: string, enum: [x, w]", "type: string, enum: [x, w, z]",
 		`type: string, nullable: true`, `type: string, nullable: true, default: x`, `type: string, nullable: true, enum: [x, w, null]`, `type: string, nullable: true, enum: [x, w]`,
@@ -93,7 +92,7 @@ func (s claimSpec) changed(rng *rand.Rand) claimSpec {
 	return s
 }
 
-// crd returns the CRD, or nil if a server would reject it.
+// crd returns nil if a server would reject the CRD.
 func (s claimSpec) crd(t *testing.T) *apiextensionsv1.CustomResourceDefinition {
 	var fields, rules []string
 	more := claimParts[len(claimParts)-1][s.parts[len(claimParts)-1]]
@@ -142,8 +141,7 @@ func randomClaimObject(rng *rand.Rand) map[string]any {
 	return map[string]any{"apiVersion": "example.com/v1", "kind": "Thing", "metadata": map[string]any{"name": "a", "namespace": "default"}, "spec": spec}
 }
 
-// TestClaims checks what comparisons claim about random CRDs with several changes against random
-// objects: that the new CRD is compatible, and that a change breaks nothing or has no effect. A change
+// TestClaims checks what comparisons claim about random CRDs with several changes against random objects. A change
 // has an effect on an object if the new CRD without the change treats the object differently.
 func TestClaims(t *testing.T) {
 	t.Parallel()
@@ -177,12 +175,11 @@ func TestClaims(t *testing.T) {
 	})
 }
 
-// claims are the claims of a report, with the engines that check them.
 type claims struct {
 	report        *compare.Report
 	before, after *engine.Engine
-	compatible    bool             // no change breaks anything, by proof
-	equivalent    bool             // all changes have no effect
+	compatible    bool // no change breaks anything, by proof
+	equivalent    bool
 	without       []*engine.Engine // the new CRD without each change; nil if that is not checked
 	describe      string
 }
@@ -217,7 +214,6 @@ func compiledCRD(crd *apiextensionsv1.CustomResourceDefinition) *engine.Engine {
 	return e
 }
 
-// reverted returns the new CRD without a change, or nil if that is not possible.
 func reverted(before, after *apiextensionsv1.CustomResourceDefinition, c *compare.CRDChange) *apiextensionsv1.CustomResourceDefinition {
 	steps, err := engine.ParsePath(c.Path)
 	if err != nil {
@@ -261,7 +257,6 @@ func childOf(s *props, step engine.Step) *props {
 	return nil
 }
 
-// revert resets the changed part of a schema to the old schema.
 func revert(s, old *props, name, subject, key string, c *compare.CRDChange) {
 	switch subject {
 	case "field":
@@ -326,7 +321,6 @@ func revert(s, old *props, name, subject, key string, c *compare.CRDChange) {
 	}
 }
 
-// check reports whether an object, or an update of other to it, contradicts a claim.
 func (c *claims) check(t *testing.T, obj, other map[string]any) (failed bool) {
 	old := outcome(t, c.before, obj, nil, "Strict")
 	req := func(e *engine.Engine, was map[string]any) *engine.Result { return outcome(t, e, obj, was, "Ignore") }
@@ -384,7 +378,6 @@ func outcome(t *testing.T, e *engine.Engine, obj, old map[string]any, validation
 	return res
 }
 
-// loses returns a description of a value in spec that is lost or changed, or "".
 func loses(was, is map[string]any) string {
 	for c := range valuediff.Values(was["spec"], is["spec"]) {
 		if !c.Added {

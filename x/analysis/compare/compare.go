@@ -15,18 +15,17 @@ import (
 	"github.com/celadon-cel/celadon/x/crdcopy"
 )
 
-// Config holds the search effort and the Kubernetes versions. The same configuration and the same CRDs
-// always produce the same report.
+// Config holds the search effort and the Kubernetes versions.
 type Config struct {
-	// Steps limits the objects that may be tried for a question about a rule. Questions about the
-	// schema may use three times as many. 0 is DefaultSteps.
+	// Steps limits the objects that may be tried for a question about a rule. Questions about the schema may use
+	// more. 0 is DefaultSteps.
 	Steps int
 	// Seed selects among possible witnesses.
 	Seed uint64
 	// KubeVersion is the Kubernetes minor whose API server is emulated, as in engine.Config.
 	KubeVersion string
-	// ToKubeVersion is the minor that serves the new CRD; "" is KubeVersion. If it is another
-	// minor, the report also has objects that the two minors treat differently.
+	// ToKubeVersion is the minor that serves the new CRD; "" is KubeVersion. If it is another minor, the comparison
+	// also looks for objects that the two minors treat differently.
 	ToKubeVersion string
 	// Earlier is the work of earlier comparisons that share the budget of this one: the sum of Report.Work.
 	Earlier int64
@@ -99,7 +98,7 @@ type CRDChange struct {
 	By       Basis
 	// Proof is the basis of a proof, or the reason why no proof is needed.
 	Proof string
-	// Reason is the reason why the effect is unknown.
+	// Reason, if not empty, explains why it is unknown whether the change breaks anything.
 	Reason string
 	// Searched is the number of objects that were tried to find a broken one.
 	Searched int
@@ -182,8 +181,8 @@ type comparison struct {
 	cfg           Config
 	before, after *side // version is nil
 	changes       []*change
-	spent         int64 // work
-	bytes         int   // of visited paths and of changes, see full
+	spent         int64
+	bytes         int // of visited paths and of changes, see full
 }
 
 type change struct {
@@ -202,8 +201,7 @@ type change struct {
 	found   []CRDChange
 }
 
-// newRun returns a meter for a number of questions about a schema with the given number of nodes. Work
-// that c or earlier comparisons have spent reduces its budget.
+// Work that c or earlier comparisons have spent reduces the budget of the run.
 func (c *comparison) newRun(questions, nodes int) *work.Meter {
 	return work.NewRun(questions, nodes).After(c.cfg.Earlier + c.spent)
 }
@@ -214,8 +212,6 @@ func (c *comparison) addWork(meters ...*work.Meter) {
 	}
 }
 
-// settle determines the effects of all changes. Apart from the lane's shared budget, results do not
-// depend on each other.
 func (c *comparison) settle() error {
 	meters := c.newRun(len(c.changes), max(crdcopy.Nodes(c.before.crd), crdcopy.Nodes(c.after.crd))).Split()
 	defer c.addWork(meters[:]...)
@@ -285,10 +281,9 @@ func (c *comparison) decide(ch *change, m *work.Meter) error {
 
 var rank = map[Effect]int{Breaking: 0, Both: 1, Unknown: 2, Loosening: 3, Equivalent: 4}
 
-// report returns the changes in order. A change that is the same in several versions is included once.
 func (c *comparison) report() *Report {
 	r := &Report{Name: c.after.crd.Name, Work: c.spent}
-	shared := map[[6]string]int{} // by index in r.Changes
+	shared := map[[6]string]int{}
 	for _, ch := range c.changes {
 		list := []CRDChange{ch.CRDChange}
 		if len(ch.found) > 0 {

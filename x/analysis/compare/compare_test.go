@@ -98,8 +98,6 @@ func TestChanges(t *testing.T) {
 	}
 }
 
-// TestThreeAnswers checks the verdicts on creating an invalid object, updating to it, and updating it
-// without changes.
 func TestThreeAnswers(t *testing.T) {
 	t.Parallel()
 	before, after := crdOf(t, "{type: object, properties: {a: {type: integer}}}"), crdOf(t, "{type: object, properties: {a: {type: integer, maximum: 5}}}")
@@ -113,8 +111,8 @@ func TestThreeAnswers(t *testing.T) {
 	}
 }
 
-// TestKeptFields checks that a field that a new version adds may already have any value if
-// spec.preserveUnknownFields is set, so that its rules can reject stored objects.
+// If spec.preserveUnknownFields is set, a field that a new version adds may already have any value, so its rules can
+// reject stored objects.
 func TestKeptFields(t *testing.T) {
 	t.Parallel()
 	for _, kept := range []bool{true, false} {

@@ -13,7 +13,7 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis/search"
 )
 
-// fact adds a change whose effect is determined without an object. It returns nil if old and new are equal.
+// fact adds a change whose effect is known without a search. It returns nil if old and new are equal.
 func (c *comparison) fact(field, subject, old, new string, effect Effect, why string) *change {
 	if old == new {
 		return nil
@@ -55,7 +55,6 @@ func (c *comparison) compareCRDFields() {
 	}
 }
 
-// nameSets returns both lists as sorted sets, and the effect of a difference on clients that use the names.
 func nameSets(old, new []string) (before, after string, effect Effect) {
 	old, new, effect = sortedSet(old), sortedSet(new), Loosening
 	if slices.ContainsFunc(old, func(name string) bool { return !slices.Contains(new, name) }) {
@@ -71,8 +70,6 @@ func conversion(of *apiextensionsv1.CustomResourceConversion) string {
 	return string(of.Strategy)
 }
 
-// versions compares the versions of both CRDs by name. A new served version is compared to the old storage
-// version if objects are converted by strategy None. It returns an error if the comparison exceeds its limits.
 func (c *comparison) versions() error {
 	for i := range c.before.crd.Spec.Versions {
 		if old := c.before.at(i); c.after.named(old.version.Name) == nil {
@@ -117,7 +114,6 @@ const (
 	keptBytes  = 8         // the weight of a byte in a change
 )
 
-// full returns an error if the comparison exceeds its limits.
 func (c *comparison) full() error {
 	switch {
 	case len(c.changes) > maxChanges:
@@ -172,7 +168,6 @@ func (c *comparison) removedVersion(old *side) {
 	c.sample(ch, old)
 }
 
-// sample adds an example object to a change that breaks all clients of a version.
 func (c *comparison) sample(ch *change, old *side) {
 	if ch.Effect != Breaking || ch.Clusters != "" {
 		return
@@ -190,7 +185,6 @@ func (c *comparison) sample(ch *change, old *side) {
 	}
 }
 
-// version compares fields of a version other than its schema.
 func (c *comparison) version(old, now *side) {
 	o, n := old.version, now.version
 	add := func(field, subject, before, after string, effect Effect, why string) *change {
@@ -249,8 +243,6 @@ func deprecated(v *crdVersion) string {
 	return "deprecated"
 }
 
-// stored adds a change for a new storage version. If the old storage version is still served and
-// objects are converted by strategy None, it also adds changes for the fields that are lost.
 func (c *comparison) stored() {
 	was, is := c.before.storage(), c.after.storage()
 	if was.version.Name == is.version.Name {
@@ -274,7 +266,6 @@ func (c *comparison) stored() {
 	}
 }
 
-// notStored adds a change for each field of the old storage version that the new storage version drops.
 func (w *walker) notStored(at schemaPath, o, n *props) {
 	if preserves(n) {
 		return

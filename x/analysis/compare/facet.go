@@ -10,7 +10,6 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// A facet is a constraint of a schema on a value.
 type facet struct {
 	subject, key string
 	// text returns the constraint, or "" if the schema does not have it.
@@ -80,7 +79,6 @@ var facets = []facet{
 
 const listType, mapType = "x-kubernetes-list-type", "x-kubernetes-map-type"
 
-// listTypeOf returns the type and the keys of a list, or "" if it is atomic.
 func listTypeOf(s *props) string {
 	switch {
 	case s.XListType == nil || *s.XListType == "atomic":
@@ -91,7 +89,6 @@ func listTypeOf(s *props) string {
 	return *s.XListType
 }
 
-// count returns a facet for a number of characters, items, or entries.
 func count(subject, key, of, relation string, get func(*props) *int64) facet {
 	return facet{subject, key, func(s *props) string {
 		if n := get(s); n != nil {
@@ -109,8 +106,8 @@ func count(subject, key, of, relation string, get func(*props) *int64) facet {
 	}}
 }
 
-// entries returns a rule on the number of an object's fields, because objects have no size in CEL. It
-// returns "" if s has no properties, or if CEL cannot select one of them.
+// entries returns a rule on the number of an object's fields, because objects have no size in CEL. It returns "" if
+// CEL cannot express the rule.
 func entries(s *props, x, relation string, n int64) string {
 	var all []string
 	for _, name := range sortedKeys(s.Properties) {
@@ -126,7 +123,6 @@ func entries(s *props, x, relation string, n int64) string {
 	return fmt.Sprintf("%s %s %d", strings.Join(all, " + "), relation, n)
 }
 
-// limit returns a facet for the value of a number.
 func limit(key, relation string, get func(*props) (*float64, bool)) facet {
 	return facet{"bound", key, func(s *props) string {
 		f, exclusive := get(s)
@@ -164,8 +160,6 @@ func double(f float64) string {
 	return number(f) + ".0"
 }
 
-// unique returns a rule that rejects equal items or, in a map list, items with the same keys. It
-// returns "" if CEL cannot select a key.
 func unique(s *props, x string) string {
 	same := []string{"a == b"}
 	if s.XListType != nil && *s.XListType == "map" {
@@ -185,7 +179,6 @@ func unique(s *props, x string) string {
 	return fmt.Sprintf("%s.all(a, %s.exists_one(b, %s))", x, x, strings.Join(same, " && "))
 }
 
-// literal returns a JSON scalar as a CEL literal, or null if it cannot be decoded.
 func literal(raw []byte, typ string) string {
 	v, err := decoded(raw)
 	if err != nil {
@@ -206,7 +199,6 @@ func literal(raw []byte, typ string) string {
 	return compact(v)
 }
 
-// typeOf returns a name for the values that a schema accepts, or "" if it has no type.
 func typeOf(s *props) string {
 	switch {
 	case s.XIntOrString:
@@ -221,7 +213,6 @@ func typeOf(s *props) string {
 	return ""
 }
 
-// shown returns the text for reports: bounds include their names, and enums of passwords are hidden.
 func (f *facet) shown(s *props) string {
 	text := f.text(s)
 	switch {
@@ -254,14 +245,11 @@ func (w *walker) facets(at schemaPath, o, n *props) {
 	}
 }
 
-// letters returns the value of an integer bound, or 1 if that is larger or if the facet has no integer.
 func (f *facet) letters(s *props) int64 {
 	n, _ := strconv.ParseInt(f.text(s), 10, 64) // 0 if it is not an integer
 	return max(n, 1)
 }
 
-// conditionOf returns the goal for the constraint of one side on values of the other. It returns nil
-// without a constraint, or if only the other side has no type.
 func (w *walker) conditionOf(at schemaPath, f *facet, by, of *props) *goal {
 	if f.text(by) == "" || typeOf(by) != typeOf(of) && typeOf(of) == "" {
 		return nil

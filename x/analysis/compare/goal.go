@@ -18,9 +18,8 @@ type goal struct {
 	rule string
 	// from is the rule of the CRD from which the goal is made, or nil.
 	from  *apiextensionsv1.ValidationRule
-	index int // index of the rule at its path
-	// of is the schema of the values at the path.
-	of *props
+	index int
+	of    *props
 	// within, if set, is the path at which a rejection is expected. The default is the path of the rule.
 	within schemaPath
 	// values are inserted at the path in turn, if no rule can express the requirement. under, if not
@@ -38,8 +37,7 @@ type goal struct {
 
 type absent struct{}
 
-// samples returns values to try if CEL cannot express a requirement: values of each type, strings in
-// many formats, and the enum of s.
+// samples returns values to try if CEL cannot express a requirement.
 func samples(s *props) []any {
 	values := []any{"", "x", "1", "a b", "!", "A_", "::", "1.2.3.4", "https://example.com/a", "2020-01-01", "2020-01-01T00:00:00Z", "1h", "aGk=", "a@b.example", "a.example", int64(0), int64(1), int64(-1), int64(1) << 40, 1.5, true, nil, []any{}, map[string]any{}}
 	if s == nil {
@@ -53,7 +51,6 @@ func samples(s *props) []any {
 	return values
 }
 
-// wrapped returns an object with a single key for each value.
 func wrapped(values []any) []any {
 	all := make([]any, len(values))
 	for i, v := range values {
@@ -65,8 +62,8 @@ func wrapped(values []any) []any {
 // wider lists the types that accept all values of a type.
 var wider = map[string][]string{"integer": {"number", "int-or-string"}, "string": {"int-or-string"}}
 
-// takes returns the goal for values of one schema that the type of the other does not accept, or nil
-// if it accepts all of them.
+// takes returns the goal for values of one schema that the type of the other does not accept, or nil if it accepts
+// them all.
 func (w *walker) takes(at schemaPath, by, of *props) *goal {
 	if slices.Contains(wider[typeOf(of)], typeOf(by)) || typeOf(by) == "anything" {
 		return nil
@@ -100,7 +97,6 @@ func (w *walker) defaulted(at schemaPath, o, n *props) {
 	}
 }
 
-// defaultOf returns a schema's default as JSON, with passwords hidden.
 func defaultOf(s *props) string {
 	if s.Default == nil {
 		return ""
@@ -134,7 +130,6 @@ func veiled(s *props, v any) any {
 
 var pruning = map[bool]string{true: "unknown fields are kept", false: "unknown fields are pruned"}
 
-// preserved compares whether unknown fields are preserved.
 func (w *walker) preserved(at schemaPath, o, n *props) {
 	if preserves(o) == preserves(n) || typeOf(o) != typeOf(n) {
 		return
@@ -161,7 +156,6 @@ func (w *walker) required(at schemaPath, o, n *props) {
 	}
 }
 
-// requires returns the goal for a required field, or nil if the field is not required or has a default.
 func (w *walker) requires(at schemaPath, name string, required bool, by *props) *goal {
 	if p := by.Properties[name]; !required || p.Default != nil {
 		return nil
@@ -188,7 +182,6 @@ func (w *walker) logic(at schemaPath, o, n *props) {
 	}
 }
 
-// compactLogic returns a combination, the only field of s, as JSON, or "" if s is empty.
 func compactLogic(s *props) string {
 	if text := compact(s); text != "{}" {
 		return text[strings.Index(text, ":")+1 : len(text)-1]
@@ -196,8 +189,6 @@ func compactLogic(s *props) string {
 	return ""
 }
 
-// reasoned returns the goal for a combination, or nil if only is empty. If CEL cannot express the
-// combination, sample values are tried.
 func (w *walker) reasoned(at schemaPath, only, whole *props) *goal {
 	if compactLogic(only) == "" {
 		return nil
@@ -208,11 +199,10 @@ func (w *walker) reasoned(at schemaPath, only, whole *props) *goal {
 	return &goal{at: at, rule: "false", of: whole, values: samples(whole)}
 }
 
-// maxConditionDepth limits the nesting of combinations and properties.
 const maxConditionDepth = 6
 
-// celCondition returns the constraints of a partial schema on x as a CEL expression. whole is the schema
-// that has the types. It returns false if CEL cannot express a constraint.
+// celCondition returns the constraints of a partial schema on x as a CEL expression, or false if CEL cannot express
+// them. whole is the schema that has the types.
 func celCondition(s, whole *props, x string, depth int) (string, bool) {
 	if depth > maxConditionDepth {
 		return "", false
@@ -298,9 +288,8 @@ func conjunction(all []string) string {
 	return "(" + strings.Join(all, " && ") + ")"
 }
 
-// formatted returns strings of a format that CEL does not represent as strings, if possible some
-// longer and some shorter than n characters. A rule cannot constrain the text of such strings. It
-// returns nil for all other formats.
+// formatted returns strings of a format that CEL does not represent as strings, if possible some longer and some
+// shorter than n characters. A rule cannot constrain the text of such strings. It returns nil for other formats.
 func formatted(format string, n int64) []any {
 	n = min(n, maxFormatted)
 	switch strings.ReplaceAll(format, "-", "") {
@@ -316,5 +305,4 @@ func formatted(format string, n int64) []any {
 	return nil
 }
 
-// maxFormatted limits the length of generated strings.
 const maxFormatted = 1 << 20

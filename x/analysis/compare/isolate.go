@@ -28,9 +28,8 @@ type ChangeRef struct {
 	New     string `json:"new"`
 }
 
-// isolate looks for witnesses of breaking changes that demonstrate fewer other changes.
 func (c *comparison) isolate() error {
-	var groups [][]*change // by version
+	var groups [][]*change
 	for _, ch := range c.changes {
 		if ch.breaks == nil || ch.upgrade || !ch.Effect.Breaks() || ch.Rejected == nil {
 			continue
@@ -85,8 +84,8 @@ type requirements struct {
 	engine  *engine.Engine   // of the old CRD with all these rules
 }
 
-// requirementsOf returns the requirements of changes, which must be of one version. It returns nil if the
-// work budget is used up, or if the CRD cannot be compiled with them.
+// The changes must be of one version. requirementsOf returns nil if the work budget is used up, or if the CRD cannot
+// be compiled with the requirements.
 func (c *comparison) requirementsOf(changes []*change, m *work.Meter) *requirements {
 	r := &requirements{comparison: c, work: m, changes: changes, refs: make([]engine.RuleRef, len(changes))}
 	s := changes[0].before
@@ -116,7 +115,6 @@ func (c *comparison) requirementsOf(changes []*change, m *work.Meter) *requireme
 	return r
 }
 
-// side returns the hybrid as a side without an engine.
 func (h *hybrid) side(of *side) *side {
 	return &side{crd: h.crd, version: &h.crd.Spec.Versions[0], size: of.size, kubeVersion: of.kubeVersion}
 }
@@ -125,8 +123,7 @@ func sameRule(a, b engine.RuleRef) bool {
 	return a.Rule != "" && a.Path == b.Path && a.Index == b.Index
 }
 
-// isolate replaces the witness of ch by one that demonstrates fewer other changes, if it finds one,
-// and lists the other changes in AlsoBreaks.
+// isolate replaces the witness of ch if it finds one that demonstrates fewer other changes.
 func (r *requirements) isolate(ch *change) error {
 	a := r.newGoalSearch(ch.breaks, ch.before, ch.after, r.work)
 	best := ch.Rejected
@@ -154,7 +151,6 @@ func (w *Witness) request() engine.Request {
 	return req
 }
 
-// alsoBroken returns the changes other than ch that w demonstrates.
 func (r *requirements) alsoBroken(a *goalSearch, ch *change, w *Witness) (also []*change, err error) {
 	r.work.Spend(countValues(w.Object) + countValues(w.Old))
 	strict, err := r.engine.Validate(r.ctx, w.request())
@@ -173,23 +169,20 @@ func (r *requirements) alsoBroken(a *goalSearch, ch *change, w *Witness) (also [
 	return also, nil
 }
 
-// rejects reports whether res has a cause that is due to the requirement of change i.
 func (r *requirements) rejects(i int, res *engine.Result) bool {
 	return slices.ContainsFunc(res.Causes, func(c engine.Cause) bool { return c.Rule != nil && sameRule(r.refs[i], *c.Rule) })
 }
 
-// isCause reports whether causes of the other side at or below the path of d are due to its requirement. It
-// returns false for schema constraints that a rule expresses, and for goals about defaults.
+// isCause reports whether causes of the other side at or below the path of d are due to its requirement. It returns
+// false for schema constraints that a rule expresses, and for goals about defaults.
 func (d *change) isCause(causes []engine.Cause) bool {
 	g := d.breaks
 	if g.from == nil && g.values == nil || g.defaulted {
-		return false // a rule expresses the requirement, or it is not a requirement
+		return false
 	}
 	return g.explains(causes, g.at.steps, false)
 }
 
-// search looks for a witness of ch in the old CRD with the requirements of the other changes as rules.
-// It returns nil if it finds none.
 func (r *requirements) search(a *goalSearch, ch *change) (*Witness, error) {
 	s := ch.before
 	for i, d := range r.changes {

@@ -7,8 +7,7 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis/compare"
 )
 
-// TestIsolate checks that each witness breaks only its own change, also if the simplest objects break all changes.
-// Witnesses that cannot be isolated name the other changes.
+// The simplest objects often break all changes. Witnesses that cannot be isolated name the other changes.
 func TestIsolate(t *testing.T) {
 	t.Parallel()
 	const before = `{type: object, required: [name, mode, replicas], properties: {

@@ -21,8 +21,6 @@ import (
 // samples are varied at values that versions treat differently: numbers outside of the range of
 // their type, and strings with a format. The engines of both versions validate each write.
 
-// upgrade adds a change for a version of the CRD if it is served before and after and the Kubernetes
-// version changes.
 func (c *comparison) upgrade(before, after *side) {
 	if !c.cfg.upgrades() || !before.version.Served || !after.version.Served {
 		return
@@ -34,17 +32,14 @@ func (c *comparison) upgrade(before, after *side) {
 	c.changes = append(c.changes, ch)
 }
 
-// kubeVersionChange is CRDChange.Subject of a change of the Kubernetes version.
 const kubeVersionChange = "Kubernetes version"
 
 // sharedRuleSteps limits the writes that are tried to find one that a rule rejects in only one of the
 // Kubernetes versions. Hardly any rule has such a write.
 const sharedRuleSteps = 60
 
-// maxVaried limits the writes that are made from one sample.
 const maxVaried = 4000
 
-// An upgrading is the search for writes that two Kubernetes versions treat differently.
 type upgrading struct {
 	change      *change
 	forth, back *goalSearch // towards the new version, and towards the old version
@@ -53,7 +48,6 @@ type upgrading struct {
 	err         error
 }
 
-// upgraded searches for objects that the two Kubernetes versions treat differently and adds them to ch.found.
 func (c *comparison) upgraded(ch *change, m *work.Meter) error {
 	u := &upgrading{change: ch, seen: map[string]bool{}}
 	u.forth = c.newGoalSearch(&goal{kept: true}, ch.before, ch.after, m)
@@ -76,7 +70,6 @@ func (c *comparison) upgraded(ch *change, m *work.Meter) error {
 	return u.err
 }
 
-// search tries writes that are made for the base of a.
 func (u *upgrading) search(a *goalSearch) error {
 	q, err := a.analyzer(a.base, analysis.Config{Steps: a.cfg.Steps, Seed: a.cfg.Seed})
 	if err != nil {
@@ -106,7 +99,6 @@ func (u *upgrading) search(a *goalSearch) error {
 	return u.err
 }
 
-// rules tries a write that each rule rejects and, unless shared is set, a write that it accepts.
 // shared means that q only finds writes that the other Kubernetes version admits.
 func (u *upgrading) rules(a *goalSearch, q *analysis.Analyzer, shared bool) error {
 	wants := []search.Want{search.Rejected, search.Accepted}
@@ -137,7 +129,6 @@ func (u *upgrading) rules(a *goalSearch, q *analysis.Analyzer, shared bool) erro
 	return nil
 }
 
-// vary tries writes that differ from a sample in one value.
 func (u *upgrading) vary(a *goalSearch, sample map[string]any) {
 	tried := 0
 	leaves(nil, sample, func(path []engine.Step, v any) bool {
@@ -160,7 +151,6 @@ func (u *upgrading) vary(a *goalSearch, sample map[string]any) {
 	u.varied = ""
 }
 
-// valuesBetweenVersions returns values for a schema that Kubernetes versions may treat differently.
 func valuesBetweenVersions(s *props) []any {
 	switch {
 	case s == nil:
@@ -175,7 +165,6 @@ func valuesBetweenVersions(s *props) []any {
 	return nil
 }
 
-// try validates a write with both versions and records a difference.
 func (u *upgrading) try(req engine.Request) {
 	if u.err != nil {
 		return
@@ -220,8 +209,6 @@ func (u *upgrading) try(req engine.Request) {
 	u.change.found = append(u.change.found, ch)
 }
 
-// place returns the schema path of the first changed value, of the first rule among the causes, of the
-// first cause with a path, or of the varied value, and its field in the new CRD.
 func (u *upgrading) place(w *Witness) (where, field string) {
 	if len(w.Kept) > 0 {
 		where = pathOfField(engine.FormatPath(w.Kept[0].Path))
@@ -239,7 +226,6 @@ func (u *upgrading) place(w *Witness) (where, field string) {
 	return where, u.fieldAt(where)
 }
 
-// fieldAt returns the field of the new CRD with the schema at a path, or the nearest field above it.
 func (u *upgrading) fieldAt(where string) string {
 	side := u.change.after
 	field := side.field(schemaField)
@@ -263,7 +249,6 @@ func (u *upgrading) fieldAt(where string) string {
 	return field
 }
 
-// pathOfField returns the path of a field with [*] instead of indexes, or "" if field is not a path.
 func pathOfField(field string) string {
 	steps, err := engine.ParsePath(field)
 	if err != nil {

@@ -16,8 +16,8 @@ import (
 // proof must show that it rejects nothing that the old side admits. For the first rule without a proof, a search
 // looks for such an object. If a bound may reject the value, the effect is unknown.
 
-// reread determines whether a change breaks anything, if the change alters values that other requirements of the new
-// side read. known is the result for the change itself, with a proof.
+// reread determines whether a change breaks anything because it alters values that other requirements of the new side
+// read. known is the result for the change itself, with a proof.
 func (c *comparison) reread(ch *change, known answer, m *work.Meter) (answer, error) {
 	steps := ch.at.steps
 	for i := range steps {

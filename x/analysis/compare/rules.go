@@ -25,9 +25,7 @@ type match struct {
 	same bool
 }
 
-// rules compares the rules at a path. They are matched by source, then as expressions, then by their
-// messages. If one rule is left on each side and neither has a message, they match too. A rule whose
-// expression is the same is reported if its source, messages, reason, or field path differ.
+// Rules are matched by source, then as expressions, then by their messages.
 func (w *walker) rules(at schemaPath, o, n *props) {
 	for _, m := range matched(o.XValidations, n.XValidations) {
 		subject, old, new := "rule", "", ""
@@ -86,7 +84,7 @@ func matched(old, new []aRule) []match {
 			}
 		}
 	}
-	expressions := map[string]string{} // normalized
+	expressions := map[string]string{}
 	expression := func(text string) string {
 		if _, ok := expressions[text]; !ok {
 			expressions[text] = normalized(text)
@@ -119,7 +117,6 @@ func matched(old, new []aRule) []match {
 	return all
 }
 
-// plain returns an environment for parsing. It declares no variables.
 var plain = sync.OnceValues(func() (*cel.Env, error) { return celenv.StoredRules(types.Version{Minor: types.Newest}).With(nil) })
 
 func parsed(text string) (*cel.Ast, error) {
@@ -130,8 +127,7 @@ func parsed(text string) (*cel.Ast, error) {
 	return celenv.Parse(env, text)
 }
 
-// normalized returns an expression without differences in white space, comments, parentheses, and
-// quotes. It returns text itself if it does not parse.
+// normalized makes expressions that differ only in their formatting equal.
 func normalized(text string) string {
 	if tree, err := parsed(text); err == nil {
 		if out, err := cel.AstToString(tree); err == nil {

@@ -48,9 +48,8 @@ type Witness struct {
 	AlsoBreaks []ChangeRef
 }
 
-// show confirms a write that base admits with both sides, and returns nil if it does not demonstrate
-// the change. The object is tried as written and then, unless the goal is about a default, as base
-// persists it, because a changed default was applied long ago.
+// show confirms a write that base admits with both sides, and returns nil if it does not demonstrate the change. The
+// object is also tried as base persists it, because a changed default was applied long ago.
 func (a *goalSearch) show(found *search.Witness) (*Witness, error) {
 	req := found.Request()
 	req.FieldValidation = "Ignore"
@@ -72,7 +71,6 @@ func (a *goalSearch) show(found *search.Witness) (*Witness, error) {
 	return a.shown(req, before)
 }
 
-// shown returns the write as a witness, or nil if it is not one.
 func (a *goalSearch) shown(req engine.Request, before *engine.Result) (*Witness, error) {
 	after, err := a.validateOther(req)
 	if err != nil || after == nil {
@@ -109,8 +107,7 @@ func operation(req engine.Request) search.Operation {
 	return search.Create
 }
 
-// undecidable returns nil instead of an error that only means that the engine has no verdict on the
-// write. It returns other errors unchanged.
+// undecidable drops an error that only means that the engine has no verdict on the write.
 func undecidable(err error) error {
 	var overwork *engine.WorkLimitError
 	var unknown *engine.NotCheckedError
@@ -120,7 +117,6 @@ func undecidable(err error) error {
 	return err
 }
 
-// validateOther validates the write with the other side, in its version.
 func (a *goalSearch) validateOther(req engine.Request) (*engine.Result, error) {
 	req.Object = a.versioned(req.Object)
 	req.FieldValidation = "Ignore"
@@ -137,12 +133,10 @@ func (a *goalSearch) versioned(obj map[string]any) map[string]any {
 	return obj
 }
 
-// due reports whether the causes indicate that the goal is the reason for the rejection.
 func (a *goalSearch) due(causes []engine.Cause) bool {
 	return a.explains(causes, a.expected(), true)
 }
 
-// expected returns the path at which the goal affects values.
 func (g *goal) expected() []engine.Step {
 	if g.within.steps != nil {
 		return g.within.steps
@@ -160,8 +154,8 @@ func withoutMetadata(obj map[string]any) map[string]any {
 	return obj
 }
 
-// explains reports whether a cause is the goal's rule or, if the goal has no rule, concerns a value
-// at or below steps or, if above is set, above steps.
+// explains reports whether a cause is the goal's rule or, if the goal is not about a rule of the CRD, concerns a
+// value at or below steps or, if above is set, above steps.
 func (g *goal) explains(causes []engine.Cause, steps []engine.Step, above bool) bool {
 	if g.under != "" {
 		steps = append(slices.Clip(steps), engine.Step{Name: g.under})
@@ -198,8 +192,6 @@ func covers(schema, object []engine.Step) bool {
 	return true
 }
 
-// otherwise returns the values at, above, or below the goal's path that the two sides persist
-// differently, with passwords hidden.
 func (a *goalSearch) otherwise(was, is map[string]any) (all []Change) {
 	steps := a.expected()
 	if a.under != "" && a.within.steps == nil {
@@ -219,7 +211,7 @@ func (w *Witness) losesValue() bool {
 	return len(w.Kept) == 0 || slices.ContainsFunc(w.Kept, func(c Change) bool { return !c.Added })
 }
 
-// setVerdicts sets the verdicts of the other side. after is its result for req.
+// after is the result of the other side for req.
 func (a *goalSearch) setVerdicts(w *Witness, req engine.Request, after *engine.Result) (err error) {
 	stored := req.Object
 	unchanged := engine.Request{Object: stored, OldObject: stored, Subresource: req.Subresource}
@@ -265,8 +257,8 @@ func (w *Witness) verdict(res *engine.Result) Verdict {
 	return Accepted
 }
 
-// variant returns an object that base admits and that differs from obj in one value, preferably at the goal's
-// path, as the old object of an update that base also admits. It returns nil if it finds no such object.
+// variant returns an object from which base admits an update to obj, and which differs from obj in one value,
+// preferably at the goal's path. It returns nil if it finds no such object.
 func (a *goalSearch) variant(obj map[string]any) map[string]any {
 	left := maxLeaves
 	for n := len(a.goal.at.steps); n >= 0; n-- {
@@ -303,7 +295,6 @@ func (a *goalSearch) admits(req engine.Request) bool {
 	return err == nil && res.Allowed
 }
 
-// others returns values similar to v, and absent.
 func others(v any) []any {
 	switch v := v.(type) {
 	case string:
@@ -319,11 +310,11 @@ func others(v any) []any {
 	return []any{absent{}}
 }
 
-// maxLeaves limits the values that variant changes one after the other, and the items of a list that leaves visits.
+// maxLeaves limits the values that variant changes, and the items of a list that leaves visits.
 const maxLeaves = 200
 
-// leaves visits all values, children before parents, until visit returns false, and reports whether
-// visit never did. It skips the items of lists after the first maxLeaves.
+// leaves visits all values, children before parents, until visit returns false. It skips the items of lists after the
+// first maxLeaves.
 func leaves(path []engine.Step, v any, visit func([]engine.Step, any) bool) bool {
 	for step, child := range valuediff.Children(v) {
 		if step.Item && step.Index == maxLeaves {

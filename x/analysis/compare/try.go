@@ -57,7 +57,6 @@ func (a *goalSearch) try(q *analysis.Analyzer, h *hybrid) error {
 	return nil
 }
 
-// first returns the first path in an object that matches the goal's path, or nil if no path matches.
 func (a *goalSearch) first(obj map[string]any) (steps []engine.Step) {
 	leaves(nil, obj, func(path []engine.Step, v any) bool {
 		if len(path) == len(a.goal.at.steps) && covers(a.goal.at.steps, path) {
@@ -68,16 +67,15 @@ func (a *goalSearch) first(obj map[string]any) (steps []engine.Step) {
 	return steps
 }
 
-// unchanged represents the existing value.
 type unchanged struct{}
 
-// put sets a value whose parent exists, or removes it if value is absent. It reports whether that is possible.
+// put sets a value whose parent exists, or removes it if value is absent{}.
 func put(obj map[string]any, path []engine.Step, value any) bool {
 	if _, ok := value.(unchanged); ok {
 		return true
 	}
 	if len(path) == 0 {
-		return false // the root cannot be replaced
+		return false
 	}
 	parent, _ := valuediff.At(obj, path[:len(path)-1]...)
 	last := path[len(path)-1]

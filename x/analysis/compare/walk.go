@@ -42,7 +42,6 @@ func (c *comparison) pair(before, after *side) {
 	}
 }
 
-// add adds a change at a path. key is the field within the schema at that path.
 func (w *walker) add(at schemaPath, key, subject, old, new string, breaks, loosens *goal) *change {
 	ch := &change{before: w.before, after: w.after, breaks: breaks, loosens: loosens, at: at}
 	ch.CRDChange = CRDChange{
@@ -55,7 +54,6 @@ func (w *walker) add(at schemaPath, key, subject, old, new string, breaks, loose
 	return ch
 }
 
-// node compares two schema nodes and everything below them.
 func (w *walker) node(at schemaPath, o, n *props) {
 	w.bytes += len(at.oldField)
 	if len(at.steps) == 1 && at.last() == "metadata" {
@@ -75,8 +73,7 @@ func (w *walker) node(at schemaPath, o, n *props) {
 	w.below(at, o, n)
 }
 
-// metadata compares the constraints on the names of objects. A CRD cannot constrain other fields of
-// the root's metadata.
+// A CRD cannot constrain other fields of the root's metadata.
 func (w *walker) metadata(at schemaPath, o, n *props) {
 	for _, name := range []string{"name", "generateName"} {
 		before, after := o.Properties[name], n.Properties[name]
@@ -84,7 +81,6 @@ func (w *walker) metadata(at schemaPath, o, n *props) {
 	}
 }
 
-// below compares fields, items, and the values of maps.
 func (w *walker) below(at schemaPath, o, n *props) {
 	for _, name := range sortedSet(slices.Collect(maps.Keys(o.Properties)), slices.Collect(maps.Keys(n.Properties))) {
 		if w.full() != nil {
@@ -118,7 +114,6 @@ func (w *walker) below(at schemaPath, o, n *props) {
 	}
 }
 
-// valuesOf returns the schema of a map's values, or nil if s is not a map.
 func valuesOf(s *props) *props {
 	if s.AdditionalProperties == nil {
 		return nil
@@ -128,8 +123,7 @@ func valuesOf(s *props) *props {
 
 func preserves(s *props) bool { return s.XPreserveUnknownFields != nil && *s.XPreserveUnknownFields }
 
-// removed adds a change for a removed field. Its values are now pruned, preserved without validation,
-// or validated as values of a map.
+// The values of a removed field are now pruned, preserved without validation, or validated as values of a map.
 func (w *walker) removed(at schemaPath, o, parent *props) {
 	if preserves(parent) || valuesOf(parent) != nil {
 		ch := w.add(at, "", "field", typeOf(o), "", nil, w.present(at, o, samples(o)))
@@ -145,8 +139,7 @@ func (w *walker) removed(at schemaPath, o, parent *props) {
 	ch.NewField = upper(ch.NewField)
 }
 
-// added adds a change for a new field. Its values were pruned, preserved without validation, or
-// validated as values of a map.
+// The values of a new field were pruned, preserved without validation, or validated as values of a map.
 func (w *walker) added(at schemaPath, parent, n *props) {
 	loosens := w.present(at, n, nil)
 	var breaks *goal
@@ -178,7 +171,6 @@ func upper(field string) string {
 	return field
 }
 
-// present returns the goal for an object that has the path. values, if any, are inserted there.
 func (w *walker) present(at schemaPath, s *props, values []any) *goal {
 	return &goal{at: at, rule: "false", of: s, values: values, kept: true}
 }
@@ -198,8 +190,8 @@ func compact(v any) string {
 	return string(data)
 }
 
-// sameValues reports whether both schemas read any object as the same values. Fields may be added,
-// if they have no default.
+// sameValues reports whether both schemas read any object as the same values. New fields without a default do not
+// matter.
 func sameValues(before, after *props) bool {
 	if typeOf(before) != typeOf(after) || before.Nullable != after.Nullable || before.Format != after.Format ||
 		compact(before.Default) != compact(after.Default) || preserves(before) != preserves(after) || listTypeOf(before) != listTypeOf(after) {
