@@ -8,7 +8,6 @@ import (
 	"github.com/celadon-cel/celadon/x/policyrequest"
 )
 
-// The operations of cases.
 const (
 	opCreate  = "create"
 	opUpdate  = "update"
@@ -18,7 +17,6 @@ const (
 	opDeleteCollection = "deletecollection"
 )
 
-// admission holds the parts of a case that matter for admission, but not for the rules of a CRD.
 type admission struct {
 	// operation is an operation, or "" if it depends on the object and the old object. collection is set for a deletion
 	// whose request does not name the object.
@@ -135,7 +133,6 @@ func (r *reader) operation(s *Suite, b *own, c *Case, f field) {
 	b.admission.operation, c.Operation = operation, operation
 }
 
-// checkUse reports keys that have no meaning without policies or for a deletion.
 func (r *reader) checkUse(s *Suite, b *own, f []field) {
 	e := &b.expect
 	switch {

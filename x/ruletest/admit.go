@@ -22,7 +22,6 @@ import (
 // repeat that. Their response is joined with the result, so the expectations about causes and
 // warnings hold for all of them.
 
-// admitted is a write with the Review that takes it through admission.
 type admitted struct {
 	*policyrequest.Review
 	to policyrequest.Subject
@@ -31,7 +30,7 @@ type admitted struct {
 	sub  *policyrequest.Subresource
 }
 
-// review returns the case's write. If it cannot be made, review sets t.problem and returns nil.
+// If the write cannot be made, review sets t.problem and returns nil.
 func (b *own) review(t *trial, req engine.Request) *admitted {
 	given := req.Object
 	if given == nil {
@@ -178,7 +177,7 @@ func (b *own) admit(t *trial, req engine.Request, res *engine.Result) *engine.Re
 		return nil
 	}
 	object, old := res.Object, req.OldObject
-	a.Mutated = a.Operation != policy.OperationDelete // by write
+	a.Mutated = a.Operation != policy.OperationDelete
 	var err error
 	switch {
 	case t.seen != nil:
@@ -236,7 +235,6 @@ func (b *own) admit(t *trial, req engine.Request, res *engine.Result) *engine.Re
 	return &joined
 }
 
-// deny makes res the response to a write that a policy denies.
 func (t *trial) deny(res *engine.Result, failure *metav1.Status) {
 	t.denied = true
 	res.Allowed, res.Failure, res.Causes = false, failure, nil
@@ -245,8 +243,7 @@ func (t *trial) deny(res *engine.Result, failure *metav1.Status) {
 	}
 }
 
-// pluginObjects returns the objects that admission plugins may read: the objects of the suite's policies and of the
-// case.
+// pluginObjects returns the objects that admission plugins may read.
 func (b *own) pluginObjects(t *trial, namespace map[string]any) (objects []map[string]any) {
 	if t.policies != nil {
 		objects = append(objects, t.policies.Documents...)
@@ -260,7 +257,6 @@ func (b *own) pluginObjects(t *trial, namespace map[string]any) (objects []map[s
 	return objects
 }
 
-// namespaceOf returns the given namespace, or the case's if it is empty.
 func (b *own) namespaceOf(given string) string {
 	if given != "" || b.admission.namespace == nil {
 		return given
@@ -269,8 +265,7 @@ func (b *own) namespaceOf(given string) string {
 	return name
 }
 
-// namespaceObject returns the case's Namespace with its name, or nil if the case has none. ok is
-// false if the Namespace does not fit the object; then the problem of t is set.
+// ok is false, and t.problem is set, if the Namespace does not fit the object.
 func (b *own) namespaceObject(t *trial, namespace string, namespaced bool) (object map[string]any, ok bool) {
 	if b.admission.namespace == nil {
 		return nil, true
@@ -297,7 +292,6 @@ func names(object map[string]any) (name, namespace string) {
 	return name, namespace
 }
 
-// fail sets the problem of t to an error without a verdict.
 func (t *trial) fail(err error) {
 	var limit *engine.WorkLimitError
 	var unchecked *engine.NotCheckedError

@@ -53,7 +53,6 @@ func (b *openShift) withName(on *target, object map[string]any) map[string]any {
 	return out
 }
 
-// store returns the stored old object, or nil if it cannot be stored.
 func (b *openShift) store(t *trial, initial map[string]any) map[string]any {
 	at := b.reader.positionOf(b.initial.node)
 	res := t.writeSetup(t.before, "initial", at, engine.Request{Object: initial})
@@ -95,7 +94,6 @@ func statusWrite(stored map[string]any, status any) engine.Request {
 	return engine.Request{Object: object, OldObject: stored, Subresource: "status"}
 }
 
-// check does a write, compares its result, and reports whether it is as expected.
 func (b *openShift) check(t *trial, req engine.Request, rejection string, expected *embedded) bool {
 	if t.result = t.write(t.on, req); t.result == nil {
 		return false
@@ -109,8 +107,7 @@ func (b *openShift) check(t *trial, req engine.Request, rejection string, expect
 	return len(t.wrong) == 0
 }
 
-// compareResult checks that the last write was rejected with a message that contains rejection, or
-// was accepted with the expected object. If both are empty, the write must only be accepted.
+// If rejection and expected are empty, the write must only be accepted.
 func (b *openShift) compareResult(t *trial, rejection string, expected *embedded) {
 	res := t.result
 	switch {
@@ -138,7 +135,6 @@ func (b *openShift) compareResult(t *trial, rejection string, expected *embedded
 	}
 }
 
-// withoutName returns an object without the name and namespace that the harness sets.
 func (b *openShift) withoutName(object map[string]any) map[string]any {
 	out, meta := maps.Clone(object), metadata(object)
 	delete(meta, "name")

@@ -65,7 +65,6 @@ func (b *own) run(t *trial) {
 	}
 }
 
-// checkResult evaluates the policies after a write and reports whether the case passes.
 func (b *own) checkResult(t *trial, req engine.Request, res *engine.Result) bool {
 	if t.result = b.admit(t, req, res); t.result == nil {
 		return false
@@ -109,8 +108,6 @@ func (b *own) of(patch map[string]any, patched bool) map[string]any {
 	return valuediff.Merge(b.base.object, patch).(map[string]any)
 }
 
-// positionOf returns the position of an object's field in object or patch, or else in base, or else
-// the position of the case.
 func (b *own) positionOf(field string) Position {
 	for _, name := range []string{"object", "patch"} {
 		if _, n := b.item.Get(name); n != nil {
@@ -156,8 +153,7 @@ func (b *own) compareResult(t *trial) {
 	}
 }
 
-// causesOf returns the causes of a rejection without the cause for unchecked rules, if there are
-// others. A rejection without causes is returned as a single cause.
+// causesOf omits the cause for unchecked rules, if there are others.
 func causesOf(res *engine.Result) []engine.Cause {
 	causes := slices.DeleteFunc(slices.Clone(res.Causes), func(c engine.Cause) bool {
 		return len(res.Causes) > 1 && c.Kind == engine.CauseRulesSkipped
@@ -168,8 +164,7 @@ func causesOf(res *engine.Result) []engine.Cause {
 	return []engine.Cause{{Reason: metav1.CauseType(res.Failure.Reason), Message: res.Failure.Message}}
 }
 
-// checkCauses matches expected causes with actual causes. Expected causes with a field are matched
-// first.
+// Expected causes with a field are matched first.
 func (b *own) checkCauses(t *trial) {
 	causes := causesOf(t.result)
 	if len(b.expect.causes) > len(causes) && len(t.result.Causes) > 0 {
@@ -287,8 +282,7 @@ func contains(text, part string, exact bool) (ok bool, by older) {
 	return strings.Contains(text, part) || strings.Contains(withoutValues(text), withoutValues(part)), true
 }
 
-// equals reports whether e matches a cause's message or, unless exact is set, equals its detail. by
-// is set if the messages are equal only apart from printed values.
+// by is set if the messages are equal only apart from printed values.
 func (e *expectedText) equals(message, detail string, exact bool) (ok bool, by older) {
 	switch {
 	case e.re != nil:

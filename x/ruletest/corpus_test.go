@@ -20,7 +20,6 @@ import (
 	"github.com/celadon-cel/celadon/internal/yaml/decode"
 )
 
-// corpusCase is a case of a corpus with the API server's response.
 type corpusCase struct {
 	CRD             string         `json:"crd"`
 	AlsoCRDs        []string       `json:"alsoCrds"`
@@ -96,7 +95,6 @@ func readCorpusCases(t testing.TB, folder string) (all []*corpusCase) {
 	return all
 }
 
-// test returns the case in Celadon's format, expecting the server's response.
 func (c *corpusCase) test() map[string]any {
 	meta, _ := c.Object["metadata"].(map[string]any)
 	for _, name := range []string{"uid", "resourceVersion", "generation", "creationTimestamp", "managedFields", "selfLink"} {
@@ -139,8 +137,7 @@ type corpusSuite struct {
 	cases []*corpusCase
 }
 
-// corpusSuites groups the cases of a file by their CRDs. A case with variant CRDs occurs twice,
-// because only the verdict is known for variants.
+// A case with variant CRDs occurs twice, because only the verdict is known for variants.
 func corpusSuites(t testing.TB, folder string) (all []*corpusSuite) {
 	t.Helper()
 	byKey := map[string]*corpusSuite{}
@@ -178,8 +175,6 @@ func (s *corpusSuite) text(t testing.TB) []byte {
 	return data
 }
 
-// TestCorpusAnswers writes the cases of a corpus as suites that expect the API server's responses,
-// and runs them. For variants of a CRD it checks only the verdict.
 func TestCorpusAnswers(t *testing.T) {
 	for _, folder := range corpus.Folders(t) {
 		crds := map[string]*CRD{}

@@ -86,8 +86,7 @@ func (w *expectedDecision) String() string {
 	return "a decision with " + strings.Join(parts, ", ")
 }
 
-// checkDecisions matches expected decisions with actual decisions. An expected decision without an
-// action covers all actions of one decision.
+// An expected decision without an action covers all actions of one decision.
 func (b *own) checkDecisions(t *trial) {
 	left := slices.Clone(t.decisions)
 	for _, named := range []bool{true, false} {
@@ -116,8 +115,7 @@ func (b *own) checkDecisions(t *trial) {
 	}
 }
 
-// unevaluated returns why no validation of a policy was evaluated. It returns "" if any was, if the
-// name is "", or if another reason rejected the write.
+// unevaluated returns why no validation of a policy was evaluated, or "".
 func (t *trial) unevaluated(name string) string {
 	if name == "" || t.result.Failure != nil && !t.denied {
 		return ""
@@ -165,7 +163,6 @@ func decisionText(d *policyrequest.Decision) string {
 	return fmt.Sprintf("policy %s, binding %s%s: %s: %s", d.Policy, d.Binding, at, action, d.Message)
 }
 
-// decisionList returns decisions in the suite's format.
 func decisionList(decisions []policyrequest.Decision) []any {
 	list := make([]any, len(decisions))
 	for i, d := range decisions {

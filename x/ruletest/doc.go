@@ -1,5 +1,5 @@
-// Package ruletest runs tests of CRDs, admission policies, and built-in kinds without a server. A
-// suite is a list of objects, each with the response that is expected from the API server.
+// Package ruletest runs tests of CRDs, admission policies, and built-in kinds without a server. A suite is a list of
+// objects, each with the response that is expected from the API server.
 //
 //	suite := ruletest.Parse("widgets.testsuite.yaml", 1, text)
 //	r := ruletest.New(ruletest.Config{})
@@ -8,9 +8,8 @@
 //		fmt.Println(c.Name, c.Outcome, c.Message)
 //	}
 //
-// It supports two formats: OpenShift's suites, unchanged, and Celadon's own, a document of kind
-// RuleTest. Both are decoded strictly: anything that would silently not be tested is reported as a
-// [Problem] with its position.
+// It supports two formats: OpenShift's suites, unchanged, and Celadon's own, a document of kind RuleTest. Both are
+// decoded strictly: unknown keys and tests that would never run are reported as a [Problem] with its position.
 package ruletest
 
 // How it works: a document is decoded as kubectl does (internal/yaml/decode), and parsed again for

@@ -18,7 +18,6 @@ func pathBelow(path position.Path, steps ...position.Step) position.Path {
 	return append(path[:len(path):len(path)], steps...)
 }
 
-// fieldChanges returns the changes that turn one value into another.
 func fieldChanges(at position.Path, was, is any) (all []position.Change) {
 	switch was := was.(type) {
 	case map[string]any:
@@ -97,7 +96,6 @@ func list(texts []string) []any {
 	return all
 }
 
-// expected returns a complete expectation for a result, with the properties that the case checks.
 // The decisions of policies replace their causes.
 func (b *own) expected(got *trial) any {
 	res, e := got.result, &b.expect
@@ -128,7 +126,6 @@ func (b *own) expected(got *trial) any {
 	return append(position.Map{{Key: "valid", Value: true}}, expect...)
 }
 
-// causeText returns a cause in the suite's format.
 func causeText(c *engine.Cause) position.Map {
 	one := position.Map{}
 	if c.Field != "" {

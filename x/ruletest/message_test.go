@@ -2,7 +2,6 @@ package ruletest
 
 import "testing"
 
-// TestMessages compares messages of newer servers with those in suites.
 func TestMessages(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

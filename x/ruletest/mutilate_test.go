@@ -66,7 +66,6 @@ func exampleCRD(t testing.TB) []*CRD {
 	return []*CRD{{File: "crd.yaml", Definition: corpus.ReadCRD(t, exampleFolder+"crd.yaml")}}
 }
 
-// structure visits the keys of a suite with their values, except within objects and strings.
 func structure(n *position.Node, yield func(key, value *position.Node)) {
 	for i, item := range n.Items {
 		if n.Kind != position.Mapping {
@@ -82,7 +81,7 @@ func structure(n *position.Node, yield func(key, value *position.Node)) {
 	}
 }
 
-// mutilations returns mutated suites by the mutation. None of them may pass.
+// No mutated suite may pass.
 func mutilations(t testing.TB, text string) map[string]string {
 	doc, err := position.Parse([]byte(text))
 	if err != nil {
@@ -120,8 +119,6 @@ func mutilations(t testing.TB, text string) map[string]string {
 	return all
 }
 
-// TestMutilatedSuites mutates suites in more than a thousand ways, and checks that no mutant
-// passes, and that each problem has a position.
 func TestMutilatedSuites(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -173,8 +170,6 @@ func summaryOf(t testing.TB, r *Runner, crds []*CRD, text string) Summary {
 	return sum
 }
 
-// FuzzSuite parses and runs arbitrary text as a suite, and updates it. It checks that nothing
-// panics, that problems have positions, and that a second update changes nothing.
 func FuzzSuite(f *testing.F) {
 	for _, text := range exampleSuites(f) {
 		f.Add(text)

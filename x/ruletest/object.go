@@ -18,8 +18,7 @@ var generated = []string{
 
 const maxDifferences = 5
 
-// differences describes the first differences of a persisted object from the expected object. The
-// metadata fields in maybe are compared only if they are expected.
+// The metadata fields in maybe are compared only if they are expected.
 func differences(want, got map[string]any, maybe ...string) (found []string) {
 	want, got = compared(want, got, maybe...)
 	for c := range valuediff.Values(want, got) {
@@ -41,8 +40,6 @@ func differences(want, got map[string]any, maybe ...string) (found []string) {
 	return found
 }
 
-// compared returns the two objects without generated metadata, and got without the fields in maybe
-// that want does not have.
 func compared(want, got map[string]any, maybe ...string) (w, g map[string]any) {
 	w, g = maps.Clone(want), maps.Clone(got)
 	wanted, meta := metadata(w), metadata(g)

@@ -17,7 +17,6 @@ import (
 // projects have added. OpenShift's own harness decodes leniently: it drops unknown keys, so their
 // tests never run.
 
-// openShift is a case in OpenShift's format.
 type openShift struct {
 	initial, updated, expected *embedded
 	// expectedError is part of the error that rejects the write of the spec; expectedStatusError, for
@@ -108,7 +107,6 @@ func (r *reader) openShiftCase(s *Suite, operation string, item *position.Node, 
 	}
 }
 
-// openShiftWhole reports the first missing or ineffective part of a case.
 func (r *reader) openShiftWhole(b *openShift, c *Case, item *position.Node) {
 	update := c.Operation == "update"
 	switch {
@@ -126,7 +124,6 @@ func (r *reader) openShiftWhole(b *openShift, c *Case, item *position.Node) {
 	}
 }
 
-// crdPatches returns the JSON patch (RFC 6902) in initialCRDPatches, or nil.
 func (r *reader) crdPatches(f field, decoded any) []byte {
 	items := r.items(f)
 	if len(items) == 0 {
@@ -152,7 +149,6 @@ func (r *reader) crdPatches(f field, decoded any) []byte {
 	return data
 }
 
-// entry returns an item of a decoded list, or nil.
 func entry(list any, i int) any {
 	if items, _ := list.([]any); i < len(items) {
 		return items[i]

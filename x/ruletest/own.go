@@ -17,7 +17,6 @@ import (
 	"github.com/celadon-cel/celadon/x/policyrequest"
 )
 
-// own is a case in Celadon's format.
 type own struct {
 	reader *reader
 	item   *position.Node
@@ -60,10 +59,9 @@ type expectation struct {
 	warned   bool
 	object   map[string]any
 	objectAt Position
-	// maxCost is the cost limit, if costed is set.
-	maxCost int64
-	costed  bool
-	costAt  Position
+	maxCost  int64
+	costed   bool
+	costAt   Position
 }
 
 // expectedCause is a cause. Empty fields are not compared.
@@ -174,7 +172,6 @@ func (r *reader) object(f field, decoded map[string]any) (object map[string]any,
 	return object, true
 }
 
-// ownWrites reports an invalid combination of objects and patches.
 func (r *reader) ownWrites(b *own, f []field) {
 	object, patch, old, oldPatch := f[1], f[2], f[3], f[4]
 	switch {
@@ -231,7 +228,7 @@ func (r *reader) fieldValidation(f field) string {
 	return text
 }
 
-// expectation reads expect, and reports whether it is open: whether nothing is expected.
+// expectation reads expect, and reports whether nothing is expected.
 func (r *reader) expectation(b *own, f field, decoded map[string]any) (open bool) {
 	e := &b.expect
 	if !f.given() || f.null() {
@@ -297,7 +294,6 @@ func (r *reader) expectedCause(n *position.Node) *expectedCause {
 	return c
 }
 
-// maxPattern limits the length of a regular expression in bytes.
 const maxPattern = 4 << 10
 
 func (r *reader) expectedText(f field, text string) *expectedText {
@@ -320,8 +316,8 @@ func (r *reader) expectedText(f field, text string) *expectedText {
 	return e
 }
 
-// afford adds a pattern to the suite's patterns, which are kept as long as the suite, and reports
-// whether they stay below the limit of states.
+// afford adds a pattern to the suite's patterns, which are kept as long as the suite, and reports whether they stay
+// below the limit of states.
 func (r *reader) afford(pattern string) bool {
 	if n, err := regexcost.States(pattern); err == nil {
 		r.states += n
@@ -329,20 +325,17 @@ func (r *reader) afford(pattern string) bool {
 	return r.states <= 4*regexcost.MaxStates
 }
 
-// Limits of a suite. OpenShift's largest has 170 KiB, 124 cases, and 12 changed CRDs.
 const (
 	maxText  = 8 << 20
 	maxCases = 20_000
 	// maxChanged limits the number of changed CRDs in a suite, because each is compiled.
 	maxChanged = 100
-	maxPatches = 64 << 10 // bytes of JSON
+	maxPatches = 64 << 10
 	// maxMerged limits the total bytes of base that a suite's patches are merged with.
 	maxMerged = 512 << 20
 	// maxShared limits the total bytes of objects that contain aliases, because aliases multiply
 	// their content.
-	maxShared = 64 << 20
-	// maxPolicyPaths limits the paths of policies in a suite, and maxParams the params objects in a
-	// case.
+	maxShared      = 64 << 20
 	maxPolicyPaths = 100
 	maxParams      = 1000
 )

@@ -185,9 +185,7 @@ type Case struct {
 	open bool
 }
 
-// body holds the writes and expectations of a case.
 type body interface {
-	// run does the writes on the target of t and adds mismatches to t.
 	run(t *trial)
 	// golden returns the changes of the suite's text after which the case would pass, if there are
 	// any.

@@ -11,8 +11,6 @@ import (
 	"github.com/celadon-cel/celadon/x/ruletest"
 )
 
-// TestPasswordsInValues checks that the values of a failed rule are shown without passwords or
-// parts of them.
 func TestPasswordsInValues(t *testing.T) {
 	t.Parallel()
 	crd := &apiextensionsv1.CustomResourceDefinition{}

@@ -31,7 +31,6 @@ type compiledSet struct {
 	observer PolicyObserver // can be nil
 }
 
-// compiled returns the policies for a Kubernetes version; "" is the newest version.
 func (p *Policies) compiled(kubeVersion string, cfg *Config) (*compiledSet, error) {
 	p.mu.Lock()
 	if p.sets == nil {

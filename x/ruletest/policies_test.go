@@ -28,7 +28,6 @@ metadata: {name: limit}
 spec: {policyName: limit, paramRef: {name: limits, parameterNotFoundAction: Allow}, validationActions: [Deny, Audit]}
 `
 
-// policiesOf returns a function for Config.Policies that returns the policies in text.
 func policiesOf(t testing.TB, text string) func(*Suite) (*Policies, []error) {
 	t.Helper()
 	var docs []map[string]any
@@ -61,7 +60,6 @@ tests:
 
 const limits = `params: [{apiVersion: v1, kind: ConfigMap, metadata: {name: limits, namespace: default}, data: {max: "%d"}}]`
 
-// policyExample is a suite whose cases pass with replicaLimit.
 const policyExample = policySuite + `- name: accepted
   params: [{apiVersion: v1, kind: ConfigMap, metadata: {name: limits}, data: {max: "3"}}]
   expect: {policies: []}
@@ -162,8 +160,6 @@ func TestPolicyCases(t *testing.T) {
 	}
 }
 
-// TestPoliciesMissing checks the errors of suites that lack policies or have too many of them, and
-// of keys that only policies use.
 func TestPoliciesMissing(t *testing.T) {
 	t.Parallel()
 	head := strings.Replace(policySuite, "policies: [p.yaml]\n", "", 1)
@@ -195,7 +191,7 @@ func TestPoliciesMissing(t *testing.T) {
 	}
 }
 
-// TestManyParams checks that many cases with many params objects do not take time in proportion to their product.
+// Many cases with many params objects must not take time in proportion to their product.
 func TestManyParams(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder

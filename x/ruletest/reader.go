@@ -19,7 +19,6 @@ import (
 	"github.com/celadon-cel/celadon/x/roundtrip"
 )
 
-// reader reads a suite's document with positions, and collects problems.
 type reader struct {
 	doc      *position.Document
 	line     int // of the document's first line in the file
@@ -44,7 +43,6 @@ type field struct{ key, value *position.Node }
 
 func (f field) given() bool { return f.value != nil }
 
-// null reports whether the key is present and its value is null.
 func (f field) null() bool { return f.given() && f.value.Resolve().Tag == "!!null" }
 
 // fields returns a mapping's keys and values in the order of known. It reports unknown and
@@ -75,7 +73,7 @@ func (r *reader) fields(subject string, n *position.Node, known ...string) []fie
 	return out
 }
 
-// reportDuplicate reports a duplicate key. The last occurrence takes effect.
+// The last occurrence of a duplicate key takes effect.
 func (r *reader) reportDuplicate(subject string, key, value, later *position.Node) {
 	loss := ""
 	if items := value.Resolve(); items.Kind == position.Sequence {
@@ -147,7 +145,6 @@ func (r *reader) number(f field) (int64, bool) {
 	return n, true
 }
 
-// embedded is an object that a suite contains as YAML in a string.
 type embedded struct {
 	object map[string]any
 	node   *position.Node
@@ -185,7 +182,6 @@ func (r *reader) embedded(f field) *embedded {
 	return e
 }
 
-// plainMessage returns a decoder's error without its prefixes and line numbers.
 func plainMessage(err error) string {
 	text := strings.TrimPrefix(err.Error(), "error converting YAML to JSON: ")
 	text = strings.TrimPrefix(text, "yaml: ")
@@ -193,7 +189,6 @@ func plainMessage(err error) string {
 	return strings.ReplaceAll(text, "\n  ", "; ")
 }
 
-// within returns the position of a decoder's error in an embedded string, or the position of the string.
 func (r *reader) within(e *embedded, err error) Position {
 	line := decode.ErrorLine([]byte(e.text), err)
 	if line == 0 {
@@ -206,7 +201,6 @@ func (r *reader) within(e *embedded, err error) Position {
 	return r.source(e.node, offset)
 }
 
-// source returns the position of a byte in a scalar's value, or of the scalar if that is not known.
 func (r *reader) source(n *position.Node, offset int) Position {
 	text, ok := r.doc.Text(n)
 	if !ok {
@@ -215,8 +209,6 @@ func (r *reader) source(n *position.Node, offset int) Position {
 	return r.at(text.Source(offset))
 }
 
-// cause returns the position of a field in an embedded object, or of the nearest field that
-// contains it.
 func (r *reader) cause(e *embedded, path string) Position {
 	doc, err := position.Parse([]byte(e.text))
 	if err != nil {
@@ -228,8 +220,7 @@ func (r *reader) cause(e *embedded, path string) Position {
 // suiteWords lists words; every valid suite contains at least one of them.
 var suiteWords = [][]byte{[]byte("crdName"), []byte("onCreate"), []byte("onUpdate"), []byte("RuleTest")}
 
-// MayBeSuite reports whether text may contain a suite. It is a fast filter, because most files contain
-// no suite.
+// MayBeSuite reports whether text may contain a suite. It is a fast filter.
 func MayBeSuite(text []byte) bool {
 	return slices.ContainsFunc(suiteWords, func(look []byte) bool { return bytes.Contains(text, look) })
 }

@@ -191,11 +191,9 @@ func got(res *engine.Result) *Got {
 	return g
 }
 
-// maxExplained limits the number of causes per case that are explained.
 const maxExplained = 10
 
-// explain adds the positions of the first causes of a failed case, and the values in their rules.
-// Passwords are masked.
+// explain masks passwords.
 func (r *CaseReport) explain(ctx context.Context, t *trial, explained *trace.Run) {
 	if t.denied {
 		return // the causes are the decisions of policies

@@ -129,13 +129,11 @@ type suiteRun struct {
 	*Suite
 	crds      []*CRD
 	policies  *Policies
-	on        []aim           // for cases without kubeVersions and patches
-	changed   map[string]bool // the patches of CRDs
+	on        []aim // for cases without kubeVersions and patches
+	changed   map[string]bool
 	explained trace.Run
 }
 
-// policies returns the policies of a suite, or nil if it has none. It adds their errors to the report,
-// and reports whether the cases can run.
 func (r *Runner) policies(s *Suite, report *SuiteReport) (*Policies, bool) {
 	if len(s.PolicyPaths) == 0 {
 		return nil, true
@@ -159,8 +157,6 @@ type aim struct {
 	file   string
 }
 
-// version returns the Kubernetes version or file that distinguishes the target from others of the
-// case.
 func (a aim) version() string {
 	if a.kubeVersion != "" {
 		return fmt.Sprintf("Kubernetes %s", a.kubeVersion)
@@ -168,7 +164,6 @@ func (a aim) version() string {
 	return a.file
 }
 
-// resolve returns the distinct targets of a suite. It returns an error if any CRD cannot be used.
 func (r *suiteRun) resolve(kubeVersion, patches string) (all []aim, err error) {
 	if len(r.crds) == 0 && r.TestsBuiltins() && (r.cfg.Server != nil || len(r.PolicyPaths) > 0) {
 		if r.Version != "" {
@@ -225,7 +220,6 @@ func (r *suiteRun) aims(c *Case) (all []aim, err error) {
 	return all, nil
 }
 
-// run runs a case on all its targets until one does not pass.
 func (r *suiteRun) run(ctx context.Context, c *Case) *CaseReport {
 	if c.patches != "" {
 		r.changed[c.patches] = true

@@ -16,7 +16,7 @@ import (
 	"github.com/celadon-cel/celadon/x/crdcopy"
 )
 
-// Starter generates a first suite for a version of a CRD: for each rule, an object that it rejects
+// Starter generates a first suite for a version of a CRD: for each rule, if they are found, an object that it rejects
 // and an accepted object on which it runs.
 type Starter struct {
 	Definition *apiextensionsv1.CustomResourceDefinition
@@ -43,8 +43,8 @@ type Started struct {
 	Limited string
 }
 
-// Suite generates the suite. All its cases pass; a rule without an object is skipped with a reason.
-// The same samples and search produce identical output. Suite returns nil if the version has no rules.
+// Suite generates the suite. All its cases pass or are skipped with a reason. Suite returns nil if the version has no
+// rules.
 func (s *Starter) Suite(ctx context.Context) (*Started, error) {
 	w := &suiteGenerator{Starter: s, ctx: ctx}
 	var err error
@@ -74,12 +74,11 @@ type suiteGenerator struct {
 	analyzer *analysis.Analyzer
 	refs     []engine.RuleRef
 	base     map[string]any // an accepted object; nil if the search failed
-	why      string         // the reason if base is nil
-	shown    []*evidence    // by rule
-	limited  string         // as Started.Limited
+	why      string
+	shown    []*evidence
+	limited  string
 }
 
-// evidence holds the objects found for a rule.
 type evidence struct {
 	rejected, accepted *engine.Request
 	alone              bool
@@ -174,8 +173,7 @@ func (w *suiteGenerator) findRejection(out *evidence, a *analysis.Analyzer, ref 
 	return nil
 }
 
-// sampled returns a create of the base object, or else of the first sample, that has the wanted
-// result and no unknown fields, or nil.
+// sampled returns a create of the base object or a sample that has the wanted result and no unknown fields, or nil.
 func (w *suiteGenerator) sampled(wanted func(*engine.Result) bool) *engine.Request {
 	for _, sample := range slices.Concat([]map[string]any{w.base}, w.Samples) {
 		req := engine.Request{Object: sample}
@@ -186,7 +184,7 @@ func (w *suiteGenerator) sampled(wanted func(*engine.Result) bool) *engine.Reque
 	return nil
 }
 
-// shows reports whether a write has the wanted result. wanted gets a result with Rules.
+// The result that wanted gets has Rules.
 func (w *suiteGenerator) shows(req engine.Request, wanted func(*engine.Result) bool) bool {
 	req.Trace = true
 	res, err := w.Engine.Validate(w.ctx, req)
@@ -201,7 +199,6 @@ func rejectedAlone(res *engine.Result, ref engine.RuleRef) bool {
 	return len(res.Causes) > 0 && !slices.ContainsFunc(res.Causes, func(c engine.Cause) bool { return c.Rule == nil || *c.Rule != ref })
 }
 
-// cases returns the cases for all rules. An accepted object that serves several rules occurs once.
 func (w *suiteGenerator) cases() (all []*started) {
 	if w.base != nil {
 		all = append(all, &started{name: "base is accepted", req: &engine.Request{Object: w.base}})

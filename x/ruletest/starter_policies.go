@@ -23,8 +23,8 @@ import (
 // each validation gets a candidate that it denies. The suite is then written with the decisions as
 // expectations, and run.
 
-// PolicyStarter generates a first suite for policies: an accepted object, and for each validation an
-// object that it denies.
+// PolicyStarter generates a first suite for policies: if they are found, an accepted object, and for each validation
+// an object that it denies.
 type PolicyStarter struct {
 	// Definition is the CRD of the objects, and Engine is compiled from it. Both are nil for built-in kinds.
 	Definition *apiextensionsv1.CustomResourceDefinition
@@ -43,7 +43,7 @@ type PolicyStarter struct {
 	Server policyrequest.Server
 	// Builtins are the built-in kinds for which objects are searched if Definition is nil.
 	Builtins []requests.BuiltinKind
-	// Steps is the number of requests to try for each validation.
+	// Steps limits the requests to try for each validation.
 	Steps int
 }
 
@@ -55,8 +55,8 @@ type StartedPolicies struct {
 	Accepted            bool
 }
 
-// Suite generates the suite. All its cases pass; a validation without an object is skipped with a
-// reason. Suite returns nil if no policy matches the kinds.
+// Suite generates the suite. All its cases pass or are skipped with a reason. Suite returns nil if no policy matches
+// the kinds.
 func (s *PolicyStarter) Suite(ctx context.Context) (*StartedPolicies, error) {
 	g := &policyGenerator{PolicyStarter: s, ctx: ctx, suiteWriter: suiteWriter{
 		name: "policies", crd: s.CRDPath, version: s.Version, definition: s.Definition, policies: s.PolicyPaths, missing: s.Missing,
@@ -94,11 +94,10 @@ type policyGenerator struct {
 	suiteWriter
 	ctx         context.Context
 	validations []requests.Validation
-	answers     []*requests.Answer // by validation
+	answers     []*requests.Answer
 	candidates  []*started
 }
 
-// find fills the candidates: samples, then requests that a search finds.
 func (g *policyGenerator) find() error {
 	for _, sample := range g.Samples {
 		g.candidates = append(g.candidates, &started{req: &engine.Request{Object: sample}, operation: opCreate})
@@ -131,8 +130,6 @@ func (g *policyGenerator) find() error {
 	return nil
 }
 
-// search adds the validations of the policies that match a kind. It searches for an accepted
-// request for each new policy, and for a denied request for each validation that lacks one.
 func (g *policyGenerator) search(crd *apiextensionsv1.CustomResourceDefinition, e *engine.Engine, version string, cfg requests.Config) error {
 	f, err := requests.New(g.ctx, crd, e, version, cfg)
 	if err != nil {
@@ -195,7 +192,6 @@ func written(obj map[string]any, req *policy.Request) map[string]any {
 	return obj
 }
 
-// cases returns the cases for all validations, given the reports on the candidates.
 func (g *policyGenerator) cases(reports []*CaseReport) (all []*started) {
 	pick := func(wanted func(*Got) bool) *started {
 		for i, r := range reports {
@@ -235,7 +231,6 @@ func (g *policyGenerator) cases(reports []*CaseReport) (all []*started) {
 	return all
 }
 
-// writeUser writes the user, unless it is the default.
 func (c *started) writeUser(b *bytes.Buffer) {
 	if usual := policyrequest.User("", nil); c.user.Name == "" || reflect.DeepEqual(c.user, usual) {
 		return
@@ -247,7 +242,6 @@ func (c *started) writeUser(b *bytes.Buffer) {
 	writeField(b, "  ", "user", user)
 }
 
-// writeMissing writes the examples of missing params objects and of the object's Namespace.
 func (c *started) writeMissing(b *bytes.Buffer, missing []requests.Missing) {
 	var params []any
 	for _, one := range missing {

@@ -14,11 +14,9 @@ import (
 // The search can start from any object, but a case is easiest to read if it differs from base only
 // as its purpose requires. Therefore each difference is removed if the case still works without it.
 
-// maxNearer limits the differences whose removal is tried for a write.
 const maxNearer = 60
 
 // nearBase returns req without the differences from base that are not needed for the wanted result.
-// It returns req unchanged if w has no base or req does not have that result.
 func (w *suiteGenerator) nearBase(req *engine.Request, wanted func(*engine.Result) bool) *engine.Request {
 	n := &writeReducer{suiteGenerator: w, at: *req, wanted: wanted, left: maxNearer}
 	if w.base != nil && w.shows(n.at, wanted) {
@@ -85,8 +83,6 @@ func (n *writeReducer) differs(path []string) bool {
 	return !reflect.DeepEqual(get(n.at.Object, path), of) || n.at.OldObject != nil && !reflect.DeepEqual(get(n.at.OldObject, path), of)
 }
 
-// withOf returns a copy of object with other's value at a path, or without a value if other has
-// none.
 func withOf(other, object map[string]any, path []string) map[string]any {
 	out := runtime.DeepCopyJSON(object)
 	v, ok, err := unstructured.NestedFieldCopy(other, path...)

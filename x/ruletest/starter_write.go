@@ -142,8 +142,7 @@ func (w *suiteWriter) writeCase(b *bytes.Buffer, c *started) {
 	}
 }
 
-// writeExpected writes a list of expectations with their keys in the usual order. It omits messages
-// that begin with "~", which would be read as regular expressions.
+// Messages that begin with "~" are omitted, because they would be read as regular expressions.
 func writeExpected(b *bytes.Buffer, key string, list []any) {
 	if len(list) == 0 {
 		fmt.Fprintf(b, "  expect:\n    %s: []\n", key)

@@ -42,15 +42,14 @@ type target struct {
 	writer  *apply.Writer
 	err     error
 	observe func(engine.RuleRun)
-	// trips creates the Trips on first use.
-	trips func() (*roundtrip.Trips, error)
+	trips   func() (*roundtrip.Trips, error)
 }
 
 // targets compiles each distinct CRD version once. Variants of a CRD often share versions.
 type targets struct {
 	mu     sync.Mutex
 	cached map[targetKey]func() (*target, error)
-	known  []*target // of CRDs
+	known  []*target
 }
 
 // targetKey identifies a requested target. Several can have the same target; see targets.same.
@@ -133,11 +132,9 @@ func only(crd *apiextensionsv1.CustomResourceDefinition, version string, whole b
 	return nil, fmt.Errorf("version %q: %s has %s", version, crd.Name, strings.Join(names, ", "))
 }
 
-// maxCRD limits the size of a patched CRD, in bytes of JSON.
 const maxCRD = 8 << 20
 
-// patched returns the CRD after a JSON patch. The size is checked after each copy operation,
-// because a few dozen of them can produce any size.
+// The size is checked after each copy operation, because a few dozen of them can produce any size.
 func patched(crd *apiextensionsv1.CustomResourceDefinition, patches []byte) (*apiextensionsv1.CustomResourceDefinition, error) {
 	patch, err := jsonpatch.DecodePatch(patches)
 	if err != nil {
@@ -164,8 +161,7 @@ func patched(crd *apiextensionsv1.CustomResourceDefinition, patches []byte) (*ap
 	return out, nil
 }
 
-// compile compiles the target. It returns an error if the CRD cannot be used, or if some rules do
-// not compile; these rules never run.
+// compile returns an error if the CRD cannot be used, or if some rules do not compile; these rules never run.
 func (t *target) compile(cfg *Config) error {
 	t.once.Do(func() {
 		t.engine, t.err = engine.Compile(t.crd, engine.Config{KubeVersion: t.kubeVersion, Converter: cfg.Converter})

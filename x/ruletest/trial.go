@@ -20,8 +20,7 @@ type trial struct {
 	policies *Policies
 	set      *policy.Set
 	// seen is the request that validating policies see if a built-in kind is written, or nil.
-	seen *policy.Request
-	// observePolicies can be nil.
+	seen            *policy.Request
 	observePolicies PolicyObserver
 	recorded        []mutation.Write
 	// again is set if a result of the case is checked again, so that conversions are not repeated. withSet
@@ -44,9 +43,8 @@ type trial struct {
 	staged, status bool
 	wrong          []Mismatch
 	remarks        []string
-	// problem is the reason why the verdict is missing.
-	problem string
-	bug     error
+	problem        string
+	bug            error
 }
 
 // Mismatch is a difference from an expectation.

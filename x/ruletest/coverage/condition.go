@@ -9,7 +9,6 @@ import (
 	"github.com/celadon-cel/celadon/internal/cel/loops"
 )
 
-// conditionFinder finds the conditions of a rule in the order of its source.
 type conditionFinder struct {
 	tree   *ast.AST
 	source *lex.Source
@@ -40,7 +39,6 @@ func (f *conditionFinder) visit(e ast.Expr, decides bool) {
 	}
 }
 
-// splits reports whether e is &&, ||, !, or a ?: whose branches are bools.
 func (f *conditionFinder) splits(e ast.Expr) bool {
 	if e.Kind() != ast.CallKind {
 		return false

@@ -14,8 +14,6 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// crdOf returns a CRD with rules on spec, which has bool fields a to f and a list of objects with
-// the same fields.
 func crdOf(t testing.TB, rules ...string) *apiextensionsv1.CustomResourceDefinition {
 	t.Helper()
 	crd := &apiextensionsv1.CustomResourceDefinition{}
@@ -87,7 +85,7 @@ const (
 // bush is a generated expression. A leaf with a macro has a predicate,
 // whose leaves are conditions as well.
 type bush struct {
-	op    string // "", &&, ||, !, ?
+	op    string
 	below []*bush
 	field string
 	macro string
@@ -135,7 +133,6 @@ func (b *bush) String() string {
 	return "(" + strings.Join(texts, " "+b.op+" ") + ")"
 }
 
-// diary counts the values of leaves.
 type diary map[*bush]map[verdict]int
 
 func (d diary) eval(b *bush, scope map[string]any) verdict {
@@ -207,7 +204,6 @@ func (d diary) leaf(b *bush, scope map[string]any) verdict {
 	return rest
 }
 
-// leavesOf returns the leaves of a rule in the order of the source.
 func leavesOf(b *bush) (all []*bush) {
 	if b.op == "" {
 		if all = []*bush{b}; b.pred != nil {
@@ -231,8 +227,6 @@ func randomBools(r *rand.Rand) map[string]any {
 	return out
 }
 
-// TestGeneratedConditions compares the counts for 1,000 generated rules with those of the
-// interpreter.
 func TestGeneratedConditions(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 16))

@@ -39,8 +39,6 @@ func (c *plainCount) observe(crd string, run engine.RuleRun) {
 	c.rejected[k] = c.rejected[k] || run.Outcome == engine.Rejected || run.Outcome == engine.Failed // a rule that fails rejects the write
 }
 
-// TestCorpusCoverage measures the coverage of CRD rules by tests of real projects, and compares the
-// report with a simple count.
 func TestCorpusCoverage(t *testing.T) {
 	t.Parallel()
 	for _, folder := range corpus.Folders(t) {

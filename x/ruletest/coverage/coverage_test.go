@@ -87,8 +87,6 @@ func TestGaps(t *testing.T) {
 	}
 }
 
-// TestOutcomes checks that only rejections by the rule itself count, that violations which an update
-// leaves unchanged do not, and that an undecided run is an error.
 func TestOutcomes(t *testing.T) {
 	t.Parallel()
 	crd := crdOf(t, "self.a", "self.b", "self.a == oldSelf.a")
@@ -124,8 +122,6 @@ func TestOutcomes(t *testing.T) {
 	}
 }
 
-// TestOnce checks that equal schemas of several versions and of several variants of a CRD count
-// once, and that versions that are not served do not count.
 func TestOnce(t *testing.T) {
 	t.Parallel()
 	crd := crdOf(t, "self.a || self.b")
@@ -162,8 +158,7 @@ func TestOnce(t *testing.T) {
 	}
 }
 
-// TestHostileRules checks a rule with a thousand operands, and nested macros over long lists. Both
-// must take linear time.
+// Both rules must take linear time.
 func TestHostileRules(t *testing.T) {
 	t.Parallel()
 	var terms []string
@@ -185,8 +180,6 @@ func TestHostileRules(t *testing.T) {
 	}
 }
 
-// TestConcurrent checks that Observe can be called by several goroutines, and that the report does
-// not depend on their order.
 func TestConcurrent(t *testing.T) {
 	t.Parallel()
 	crd := crdOf(t, "self.a || self.b", "self.list.all(x, x.a || x.b)")

@@ -13,7 +13,6 @@ import (
 // probes. These programs are not safe for concurrent use, and the counts that they update are shared
 // by all watched sets of policies, so only one request is evaluated again at a time.
 
-// partOrder is the order of the parts of a policy in a report.
 var partOrder = map[string]int{policy.PartCondition: 1, policy.PartVariable: 2, policy.PartValidation: 3}
 
 // PolicyObserver records the evaluations for a request. set is the watched set, or a set that WithParams derives from

@@ -34,7 +34,6 @@ metadata: {name: b}
 spec: {policyName: p, validationActions: [Deny]}
 `
 
-// TestPolicyCoverage checks the counts and gaps after each request.
 func TestPolicyCoverage(t *testing.T) {
 	t.Parallel()
 	decode := func(text string) map[string]any {

@@ -74,7 +74,6 @@ func (r *Recorder) rule(item Item) *rule {
 		r.order = append(r.order, known)
 		return known
 	}
-	// The order of variants is arbitrary.
 	known.mu.Lock()
 	known.item.Index = min(known.item.Index, item.Index)
 	known.mu.Unlock()

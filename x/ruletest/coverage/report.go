@@ -12,7 +12,7 @@ import (
 	"github.com/celadon-cel/celadon/engine/policy"
 )
 
-// Report is the coverage of the rules of all watched CRDs and policies. Its order depends only on them.
+// Report is the coverage of the rules of all watched CRDs and policies.
 type Report struct {
 	// Rules is the number of rules, Ran is how many of them ran, and Rejected is how many of them
 	// rejected an object.
@@ -105,7 +105,7 @@ func (r *Recorder) Report() *Report {
 	return report
 }
 
-// comparePaths compares the paths of rules. The expressions of a list have the order of their indexes.
+// The expressions of a list have the order of their indexes.
 func comparePaths(a, b *Item) int {
 	if a.Policy != "" {
 		return 0
@@ -141,8 +141,8 @@ func (r *Report) add(item Item) {
 	r.Items = append(r.Items, item)
 }
 
-// Percent returns the percentage of rules that rejected an object, and of validations and
-// matchConditions that were false. It returns 100 for an empty report.
+// Percent returns the percentage of rules that rejected an object, and of validations and matchConditions that were
+// false. It returns 100 if the report has none of them.
 func (r *Report) Percent() float64 {
 	all, covered := r.Rules, r.Rejected
 	if r.Policies != nil {
@@ -188,7 +188,6 @@ func (i *Item) Gaps() (gaps []Gap) {
 	return gaps
 }
 
-// missing describes the gap of a condition, or returns "".
 func (c *Condition) missing() string {
 	switch {
 	case c.True == 0 && c.False == 0 && c.Errors == 0:
@@ -209,7 +208,6 @@ type versionSchema struct {
 	schema       *apiextensionsv1.CustomResourceValidation
 }
 
-// newestVersions maps CRDs and versions to the newest version with an equal schema, if there is a newer one.
 func newestVersions(schemas []versionSchema) map[[2]string]string {
 	newest := map[[2]string]string{}
 	for _, s := range schemas {
@@ -224,7 +222,6 @@ func newestVersions(schemas []versionSchema) map[[2]string]string {
 	return newest
 }
 
-// join merges the coverage of the same rule in another version into i.
 func (i *Item) join(other *Item) {
 	i.Index = min(i.Index, other.Index)
 	i.Ran += other.Ran

@@ -64,7 +64,7 @@ type engineRule struct {
 	vars    eval.Activation
 }
 
-// ran counts a run and evaluates the rule again to observe its conditions.
+// ran evaluates the rule again to observe its conditions.
 func (p *engineRule) ran(run *engine.RuleRun) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -11,7 +11,6 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// baseline is a suite with the results of its cases on the original CRD.
 type baseline struct {
 	*Suite
 	// failing holds the cases that fail without a mutant. They are ignored.
@@ -28,7 +27,6 @@ type write struct {
 	object  map[string]any
 }
 
-// hit is a write of a case.
 type hit struct {
 	index, write int
 	// rank is 0 if the rule did not pass in the write, because such writes are likely to kill mutants, and 1 otherwise.
@@ -83,7 +81,6 @@ func (b *baseline) write(ctx context.Context, index, n int) error {
 	return nil
 }
 
-// reaching returns the writes of passing cases with a value at a path of a version.
 func (b *baseline) reaching(version, path string) (hits []hit) {
 	steps, err := engine.ParsePath(path)
 	for _, w := range b.writes {

@@ -8,21 +8,18 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 )
 
-// Kinds of changes of schemas.
 const (
 	opBound    = "bound removed"
 	opRequired = "required"
 	opEnum     = "enum"
 )
 
-// loosening is a change of a schema node: it removes a bound, a required field, an enum, or a value of an enum.
 type loosening struct {
 	operator string
 	was, is  string // such as "maxItems: 3"; "" if removed
 	edit     func(*schemaProps)
 }
 
-// maxValues limits how many values of an enum are removed, one per mutant.
 const maxValues = 20
 
 func loosenings(s *schemaProps) (all []loosening) {
@@ -51,7 +48,6 @@ func bound[T any](all *[]loosening, name string, value *T, edit func(*schemaProp
 	}
 }
 
-// enumChanges returns the removal of the whole enum and of its first values, one at a time.
 func enumChanges(enum []apiextensionsv1.JSON) (all []loosening) {
 	if len(enum) == 0 {
 		return nil

@@ -13,8 +13,7 @@ import (
 
 var measured = []string{"karpenter", "karpenter-provider-aws", "nginx-gateway-fabric", "postgres-operator"}
 
-// corpusSuites returns the cases of the measured projects, one suite per CRD. A case passes if its
-// verdict and causes are those of the original.
+// A case passes if its verdict and causes equal the original's.
 func corpusSuites(t testing.TB, folder string) map[string][]Suite {
 	t.Helper()
 	suites, byFile := map[string][]Suite{}, map[string]int{}
@@ -41,7 +40,6 @@ func corpusSuites(t testing.TB, folder string) map[string][]Suite {
 	return suites
 }
 
-// asBefore returns a function that reports whether a result equals the engine's current result.
 func asBefore(t testing.TB, e *engine.Engine, req engine.Request) func(*engine.Result, error) bool {
 	t.Helper()
 	want, err := e.Validate(context.Background(), req)
@@ -53,7 +51,6 @@ func asBefore(t testing.TB, e *engine.Engine, req engine.Request) func(*engine.R
 	}
 }
 
-// places returns the fields and messages of all causes.
 func places(r *engine.Result) (all []string) {
 	for _, c := range r.Causes {
 		all = append(all, c.Field+": "+c.Message)

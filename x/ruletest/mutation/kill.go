@@ -27,7 +27,7 @@ type tests struct {
 	run func(ctx context.Context, i int) (name string, passes bool, problem string, err error)
 }
 
-// try determines the status of a mutant. It converts a panic to an internal error.
+// try converts a panic to an internal error.
 func (h *runner) try(ctx context.Context, m *Mutant) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -62,8 +62,6 @@ func (h *runner) try(ctx context.Context, m *Mutant) (err error) {
 	return nil
 }
 
-// tests returns the tests of a target whose result the mutant can change. It returns an error if the changed
-// rule, schema, or expression does not compile.
 func (h *runner) tests(m *Mutant, t target) (all tests, err error) {
 	if t.policies != nil {
 		return m.policyTests(t.policies)
@@ -109,7 +107,6 @@ func (h *runner) engine(m *Mutant, t target) (*engine.Engine, error) {
 	return w.Schema(t.version, &apiextensionsv1.CustomResourceValidation{OpenAPIV3Schema: changed})
 }
 
-// firstLine returns an error without the excerpt of the changed rule.
 func firstLine(err error) string {
 	var compile *engine.CompileError
 	if errors.As(err, &compile) {
@@ -118,8 +115,6 @@ func firstLine(err error) string {
 	return err.Error()
 }
 
-// analyzerOf returns the Analyzer for the version of a target, or nil if the version cannot be
-// analyzed.
 func (h *runner) analyzerOf(t target) *analysis.Analyzer {
 	t.ref = nil
 	a, known := h.analyzers[t]
@@ -130,9 +125,6 @@ func (h *runner) analyzerOf(t target) *analysis.Analyzer {
 	return a
 }
 
-// analyze tries to prove that a surviving mutant is equivalent to the original. Otherwise it
-// searches for a write that distinguishes them. It does neither for a changed fieldPath, or for a
-// version that cannot be analyzed.
 func (h *runner) analyze(ctx context.Context, m *Mutant) error {
 	t := m.change.targets[0]
 	a := h.analyzerOf(t)
@@ -155,8 +147,6 @@ func (h *runner) analyze(ctx context.Context, m *Mutant) error {
 	return h.seek(ctx, m, t, a)
 }
 
-// seek searches for a write that the original rejects and the mutant accepts, and then for the
-// opposite.
 func (h *runner) seek(ctx context.Context, m *Mutant, t target, a *analysis.Analyzer) error {
 	changed, err := h.engine(m, t)
 	if err != nil {

@@ -105,7 +105,6 @@ func (b *mutantGenerator) putChange(at target, m *Mutant, was string) {
 	b.put(key{"", m.CRD, m.Version, m.Path, was, m.Changed, m.Operator}, at, m)
 }
 
-// put adds a mutant, or adds the target to an equal mutant.
 func (b *mutantGenerator) put(k key, at target, m *Mutant) {
 	known := b.known[k]
 	if known == nil {
@@ -118,8 +117,7 @@ func (b *mutantGenerator) put(k key, at target, m *Mutant) {
 	}
 }
 
-// schema adds the mutants of the bounds of a schema node and the nodes below it, properties by name. It skips
-// metadata, which the server validates itself.
+// The server itself validates metadata, so schema skips it.
 func (b *mutantGenerator) schema(s *baseline, version string, node *schemaProps, steps []engine.Step) {
 	if len(steps) > 0 && steps[0].Name == "metadata" {
 		return
@@ -134,7 +132,6 @@ func (b *mutantGenerator) schema(s *baseline, version string, node *schemaProps,
 	}
 }
 
-// specOf returns the rule in the CRD, or nil if the CRD does not have it.
 func specOf(crd *apiextensionsv1.CustomResourceDefinition, ref *engine.RuleRef) *apiextensionsv1.ValidationRule {
 	steps, err := engine.ParsePath(ref.Path)
 	if err != nil {
@@ -167,19 +164,15 @@ func (m *Mutant) String() string {
 
 type schemaProps = apiextensionsv1.JSONSchemaProps
 
-// change is the change of a mutant: in a rule, in a schema node, or in an expression of a policy. It
-// applies to all targets with an equal rule, node, or expression.
+// A change applies to all targets with an equal rule, node, or expression.
 type change struct {
-	// node edits a schema node; nil if no schema is changed.
 	node func(*schemaProps)
 	// spec replaces the rule; nil removes it.
-	spec *apiextensionsv1.ValidationRule
-	// expression is the expression of a policy with the changed source.
+	spec       *apiextensionsv1.ValidationRule
 	expression policy.Expression
 	targets    []target
 }
 
-// target is a version of a suite's CRD that the mutant changes, or a suite of policies.
 type target struct {
 	suite    *baseline
 	version  string

@@ -40,7 +40,6 @@ spec:
               names: {type: array, maxItems: 4, items: {type: string, maxLength: 8}}
 `
 
-// widgets returns widgetCRD with the given rules on spec.
 func widgets(t testing.TB, rules ...apiextensionsv1.ValidationRule) *apiextensionsv1.CustomResourceDefinition {
 	t.Helper()
 	crd := &apiextensionsv1.CustomResourceDefinition{}
@@ -58,8 +57,7 @@ func widget(spec m) m {
 	return m{"apiVersion": "example.com/v1", "kind": "Widget", "metadata": m{"name": "w"}, "spec": spec}
 }
 
-// suiteOf returns a suite with a case per object. A case passes if the result is the same as with
-// the given CRD.
+// A case passes if the result is the same as with the given CRD.
 func suiteOf(t testing.TB, crd *apiextensionsv1.CustomResourceDefinition, cases map[string]m) Suite {
 	t.Helper()
 	e, err := engine.Compile(crd, engine.Config{})
@@ -188,8 +186,7 @@ func TestStatuses(t *testing.T) {
 	holdTests(t, r, crd, s.Engine)
 }
 
-// holdTests checks that the test of each survivor has the stated verdict on the original, and the
-// opposite on the mutated CRD, compiled as a whole.
+// The test of a survivor must have the stated verdict on the original, and the opposite on the mutated CRD.
 func holdTests(t *testing.T, r *Report, crd *apiextensionsv1.CustomResourceDefinition, e *engine.Engine) {
 	t.Helper()
 	found := 0
@@ -218,8 +215,6 @@ func holdTests(t *testing.T, r *Report, crd *apiextensionsv1.CustomResourceDefin
 	}
 }
 
-// TestSameReport checks that neither the number of workers nor a second suite of an equal version
-// changes the report.
 func TestSameReport(t *testing.T) {
 	t.Parallel()
 	crd := widgets(t, apiextensionsv1.ValidationRule{Rule: "!has(self.max) || self.min <= self.max"}, apiextensionsv1.ValidationRule{Rule: "self.min > 0 && self.min < 10"})
@@ -260,7 +255,7 @@ func TestSameReport(t *testing.T) {
 	}
 }
 
-// TestCut checks that a rule counts as cut if its edits are omitted before equal edits are dropped.
+// A rule counts as cut if its edits are omitted before equal edits are dropped.
 func TestCut(t *testing.T) {
 	t.Parallel()
 	rule := "self.min in [" + strings.Repeat("1, ", 4*maxEdits) + "1] && self.min > 1"
@@ -291,7 +286,6 @@ func TestHostileRules(t *testing.T) {
 	}
 }
 
-// TestTimedOut checks that a mutant that exceeds the work limit neither survives nor is killed.
 func TestTimedOut(t *testing.T) {
 	t.Parallel()
 	rule := "self.min != 1 || self.names.exists(n, n.replace('', n) != '')"

@@ -70,8 +70,6 @@ func (m *expressionMutator) add(mutant *Mutant, source string) {
 	m.put(key{policy: m.x.Policy, path: m.x.Path, was: m.x.Source, is: source}, target{policies: m.suite}, mutant)
 }
 
-// policyTests returns the cases of a suite in which the policy evaluates its expressions. It
-// returns an error if the changed expression does not compile.
 func (m *Mutant) policyTests(s *PolicySuite) (all tests, err error) {
 	cases := slices.DeleteFunc(slices.Clone(s.Cases), func(c PolicyCase) bool {
 		included, evaluated := c.Policies[m.Policy]

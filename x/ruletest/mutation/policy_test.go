@@ -28,7 +28,6 @@ metadata: {name: b}
 spec: {policyName: p, validationActions: [Deny]}
 `
 
-// TestPolicyMutants checks which mutants of a policy are killed as cases are added.
 func TestPolicyMutants(t *testing.T) {
 	t.Parallel()
 	var docs []map[string]any

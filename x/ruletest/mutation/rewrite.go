@@ -14,7 +14,6 @@ import (
 	"github.com/celadon-cel/celadon/internal/cel/loops"
 )
 
-// Kinds of changes of rules.
 const (
 	opComparison = "comparison"
 	opArithmetic = "arithmetic"
@@ -37,7 +36,6 @@ type edit struct {
 	text       string
 }
 
-// rewriter collects the edits of a rule.
 type rewriter struct {
 	text   []rune
 	tokens []lex.Token
@@ -51,8 +49,6 @@ type rewriter struct {
 // maxEdits limits the mutants of a rule. Further mutants add little information.
 const maxEdits = 200
 
-// edits returns the edits of a rule, in the order of its expression. more is set if some were
-// omitted.
 func edits(checked *cel.Ast, src string) (all []edit, more bool) {
 	w := &rewriter{text: []rune(src), at: map[int]int{}, source: lex.NewSource(src, checked), info: checked.NativeRep().SourceInfo()}
 	w.tokens = lex.Tokens(w.text)
@@ -83,7 +79,6 @@ func (w *rewriter) add(operator string, start, end int, text string) {
 	}
 }
 
-// swap adds the replacement of the token of an operator or a function name.
 func (w *rewriter) swap(operator string, e ast.Expr, original, replacement string) {
 	o, ok := w.info.GetOffsetRange(e.ID())
 	if !ok {
@@ -134,7 +129,6 @@ func (w *rewriter) negate(e ast.Expr) {
 	}
 }
 
-// expr adds the edits of a node and its descendants in the author's source.
 func (w *rewriter) expr(e ast.Expr) {
 	switch e.Kind() {
 	case ast.LiteralKind:
@@ -159,7 +153,6 @@ func (w *rewriter) children(e ast.Expr) {
 	}
 }
 
-// swaps maps the operators and functions that are replaced to the kind of change, the token, and the replacements.
 var swaps = map[string]struct{ operator, token, others string }{
 	operators.Equals: {opComparison, "==", "!="}, operators.NotEquals: {opComparison, "!=", "=="},
 	operators.Less: {opComparison, "<", "<= >="}, operators.LessEquals: {opComparison, "<=", "< >"},
@@ -193,8 +186,6 @@ func (w *rewriter) call(e ast.Expr) {
 	w.children(e)
 }
 
-// junction adds the edits of && or || and of its operands: replacing the operator, and removing,
-// negating, and editing each operand.
 func (w *rewriter) junction(e ast.Expr, name string) {
 	was, becomes := "&&", "||"
 	if name == operators.LogicalOr {
@@ -224,7 +215,6 @@ func (w *rewriter) junction(e ast.Expr, name string) {
 	}
 }
 
-// flat returns the operands of a chain of the same operator, and calls each for every operator.
 func flat(e ast.Expr, name string, each func(ast.Expr), terms []ast.Expr) []ast.Expr {
 	if e.Kind() != ast.CallKind || e.AsCall().FunctionName() != name {
 		return append(terms, e)
@@ -235,7 +225,6 @@ func flat(e ast.Expr, name string, each func(ast.Expr), terms []ast.Expr) []ast.
 	return flat(args[1], name, each, terms)
 }
 
-// choice adds the replacement of a ?: by each of its branches.
 func (w *rewriter) choice(e ast.Expr) {
 	from, to, ok := w.span(e)
 	if !ok {
@@ -248,8 +237,6 @@ func (w *rewriter) choice(e ast.Expr) {
 	}
 }
 
-// list adds the removal of each constant item, unless it is the only item, and the edits of the other
-// items.
 func (w *rewriter) list(e ast.Expr) {
 	items := e.AsList().Elements()
 	for i, item := range items {
@@ -303,7 +290,6 @@ func (w *rewriter) literal(e ast.Expr) {
 	}
 }
 
-// macro adds the replacement of a quantifier, and the negation and the edits of the predicate.
 func (w *rewriter) macro(e ast.Expr) {
 	for _, q := range [...][2]string{{"all", "exists"}, {"exists", "all"}, {"exists_one", "exists"}, {"existsOne", "exists"}} {
 		w.swap(opQuantifier, e, q[0], q[1])

@@ -39,7 +39,7 @@ type Write struct {
 	Passes func(*engine.Result, error) bool
 }
 
-// Config holds the options of Run. The same suites and options result in the same report.
+// Config holds the options of Run.
 type Config struct {
 	// Steps limits the writes that are tried per survivor to find a test that kills it. 0 means
 	// DefaultSteps; a negative value disables the search.
@@ -129,7 +129,7 @@ type Report struct {
 	NotViable  int `json:"notViable"`
 	// Score is killed / (killed + survived + notCovered), or 1 if the denominator is 0.
 	Score float64 `json:"score"`
-	// Mutants are sorted by policy, CRD, version, path, and rule.
+	// Mutants are sorted: the mutants of CRDs by CRD, version, path, and rule, the mutants of policies by policy.
 	Mutants []*Mutant `json:"-"`
 	// Survivors are the mutants with status Survived.
 	Survivors []*Mutant `json:"survivors"`
@@ -157,9 +157,9 @@ func (r *Report) count() {
 	}
 }
 
-// Run generates all mutants of the suites' CRDs, and of the validations, matchConditions, and
-// variables of policies, and tries them. It does not detect equivalent mutants of policies. The
-// error is ctx's, an internal error, or about a suite without CRD or engine.
+// Run generates mutants of the suites' CRDs, and of the validations, matchConditions, and variables of policies, and
+// tries them. It does not detect equivalent mutants of policies. It returns an error if ctx is done, if a suite has
+// no CRD or engine, or on an internal error.
 func Run(ctx context.Context, suites []Suite, policies []PolicySuite, cfg Config) (*Report, error) {
 	if cfg.Steps == 0 {
 		cfg.Steps = DefaultSteps
@@ -206,7 +206,6 @@ func Run(ctx context.Context, suites []Suite, policies []PolicySuite, cfg Config
 	return report, nil
 }
 
-// tryAll tries mutants concurrently. Their results are independent of each other.
 func tryAll(ctx context.Context, all []*Mutant, cfg Config) error {
 	work, stop := context.WithCancel(ctx)
 	defer stop()
