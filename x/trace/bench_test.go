@@ -17,7 +17,6 @@ func cronTab(t testing.TB) *engine.Engine {
 	return e
 }
 
-// BenchmarkWhy explains a rejected object. The rule is already compiled.
 func BenchmarkWhy(b *testing.B) {
 	e := cronTab(b)
 	res, err := e.Validate(context.Background(), engine.Request{Raw: []byte(`{"apiVersion":"stable.example.com/v1","kind":"CronTab","metadata":{"name":"n","namespace":"ns"},

@@ -9,8 +9,6 @@ import (
 	"github.com/celadon-cel/celadon/x/trace/record"
 )
 
-// TestWhyTellsOfBugs checks that a panic while explaining a cause becomes an error that names the
-// rule, and that the other causes are explained nevertheless.
 func TestWhyTellsOfBugs(t *testing.T) {
 	t.Parallel()
 	e := cronTab(t)

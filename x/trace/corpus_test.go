@@ -16,17 +16,13 @@ import (
 	"github.com/celadon-cel/celadon/x/trace/record"
 )
 
-// corpusCase holds the fields of a case of CELADON_CORPUS that this test needs.
 type corpusCase struct {
 	Name, CRD, Version, Step, Subresource, Expect string
 	Object, OldObject                             any
 }
 
-// sampled is the number of rejected cases per explained case.
 const sampled = 4
 
-// TestCorpus explains rejections from the corpus. It checks that the rule also fails in the trace and
-// that all explanations have values.
 func TestCorpus(t *testing.T) {
 	explainers := map[string]*Explainer{}
 	rejected, explained, silent := 0, 0, 0
@@ -69,8 +65,6 @@ func rejectedCases(t *testing.T, folder string) (cases []corpusCase) {
 	return cases
 }
 
-// explainCase returns the number of causes that come from rules, and the number of those whose
-// explanation is empty.
 func explainCase(t *testing.T, x *Explainer, c *corpusCase) (explained, silent int) {
 	t.Helper()
 	req := engine.Request{Object: decoded(t, c.Object), Subresource: c.Subresource}

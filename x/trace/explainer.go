@@ -69,7 +69,7 @@ func (x *Explainer) Explain(ctx context.Context, seen *engine.Prepared, causes [
 	return all, errors.Join(bugs...)
 }
 
-// explain explains a single cause. An error is a bug in Celadon; it names the rule.
+// An error is a bug in Celadon; it names the rule.
 func (x *Explainer) explain(ctx context.Context, seen *engine.Prepared, cause engine.Cause, budget *record.Budget) (why Explanation, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -97,7 +97,6 @@ func (x *Explainer) explain(ctx context.Context, seen *engine.Prepared, cause en
 	return why, nil
 }
 
-// values converts parts to values and omits intermediate steps.
 func values(parts []record.Part) (out []Value) {
 	for _, p := range parts {
 		if p.Step {
@@ -114,7 +113,6 @@ func values(parts []record.Part) (out []Value) {
 
 var errNotFound = errors.New("the cause's path was not found in the object")
 
-// trace evaluates the rule of a cause again, for the value for which it failed.
 func (x *Explainer) trace(ctx context.Context, seen *engine.Prepared, cause engine.Cause, budget *record.Budget) (*record.Trace, error) {
 	steps, err := pathOf(cause)
 	if err != nil {
@@ -131,7 +129,6 @@ func (x *Explainer) trace(ctx context.Context, seen *engine.Prepared, cause engi
 	return p.Run(ctx, at, before, budget)
 }
 
-// pathOf returns the rule's path with the indexes and keys from the cause's field.
 func pathOf(cause engine.Cause) ([]engine.Step, error) {
 	steps, err := engine.ParsePath(cause.Rule.Path)
 	if err != nil || !slices.ContainsFunc(steps, func(s engine.Step) bool { return s.Any }) {
@@ -152,7 +149,6 @@ func pathOf(cause engine.Cause) ([]engine.Step, error) {
 	return steps, nil
 }
 
-// compiled is a compiled rule, or the reason why it cannot be compiled a second time.
 type compiled struct {
 	program *record.Program
 	err     error

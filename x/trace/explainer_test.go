@@ -111,7 +111,6 @@ func TestWhy(t *testing.T) {
 	}
 }
 
-// TestExplainerIsShared uses one explainer from many goroutines.
 func TestExplainerIsShared(t *testing.T) {
 	t.Parallel()
 	crd := &apiextensionsv1.CustomResourceDefinition{}

@@ -14,8 +14,7 @@ type Value struct {
 
 // An Explanation holds the values that led to a cause.
 type Explanation struct {
-	// Values are in the order of the rule. They are nil if the cause does not come from a rule or
-	// cannot be explained.
+	// Values are nil if the cause does not come from a rule or cannot be explained.
 	Values []Value
 	// NotShown is the reason why values are missing, or "".
 	NotShown string

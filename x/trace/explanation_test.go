@@ -12,7 +12,6 @@ import (
 	"github.com/celadon-cel/celadon/x/trace"
 )
 
-// explained returns the explanations of an object that rules on spec reject.
 func explained(t *testing.T, rules, spec string, allowance uint64) trace.Explanations {
 	t.Helper()
 	crd := &apiextensionsv1.CustomResourceDefinition{}
@@ -34,8 +33,6 @@ func explained(t *testing.T, rules, spec string, allowance uint64) trace.Explana
 	return all
 }
 
-// TestExplainIsBounded checks that an explanation that takes too much work is left out, with the
-// reason.
 func TestExplainIsBounded(t *testing.T) {
 	t.Parallel()
 	full := new(trace.Run).Allowance()
@@ -62,8 +59,6 @@ func TestExplainIsBounded(t *testing.T) {
 	}
 }
 
-// TestRun checks that untrusted objects take no more than the work of a run, and that a simple
-// object is still explained after any number of them.
 func TestRun(t *testing.T) {
 	t.Parallel()
 	run := &trace.Run{}
@@ -84,8 +79,8 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// TestRunIsDeterministic checks that an object that was explained with a larger allowance than it
-// turns out to have is shown only if it stayed within the smaller allowance.
+// An object that was explained with a larger allowance than it turns out to have is shown only if it stayed within
+// the smaller allowance.
 func TestRunIsDeterministic(t *testing.T) {
 	t.Parallel()
 	run := &trace.Run{}

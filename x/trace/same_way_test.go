@@ -11,7 +11,6 @@ import (
 	"github.com/celadon-cel/celadon/x/trace"
 )
 
-// TestWhySeesWhatTheRuleSaw checks that explanations include values that the server fills in.
 func TestWhySeesWhatTheRuleSaw(t *testing.T) {
 	t.Parallel()
 	crd := &apiextensionsv1.CustomResourceDefinition{}

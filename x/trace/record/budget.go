@@ -3,7 +3,6 @@ package record
 import "github.com/celadon-cel/celadon/engine/x/eval"
 
 const (
-	// maxElements limits how many elements of a macro are recorded.
 	maxElements = 5_000
 	// maxWork limits the work of an explanation, as a fraction of the limit for a verdict.
 	maxWork = eval.MaxWork / 64
@@ -17,8 +16,8 @@ const (
 
 var errBudget = &eval.OverworkError{Why: "the explanations of the object exceed the work limit"}
 
-// A Budget limits the work of the explanations of an object. It counts work, not time,
-// so the same object always has the same explanations. It is not safe for concurrent use.
+// A Budget limits the work of the explanations of an object. It counts work, not time. It is not safe for concurrent
+// use.
 type Budget struct {
 	total, left uint64
 	ended       bool // something was left out
@@ -38,10 +37,8 @@ func (b *Budget) Spent() uint64 {
 	return b.total - b.left
 }
 
-// bytes returns how many bytes of a value can be shown.
 func (b *Budget) bytes() int { return int(min(maxNative, b.left/perByte)) }
 
-// show spends the work of showing a value.
 func (b *Budget) show(bytes int, fits bool) {
 	b.ended = b.ended || !fits && b.bytes() < maxNative
 	b.spend(perByte * uint64(bytes))

@@ -25,11 +25,10 @@ type Parts struct {
 	checked *cel.Ast
 	decl    *types.Decl
 	limit   int64
-	rule    []celenv.Root // the root variables of the whole expression
+	rule    []celenv.Root
 	planned map[int64]*part
 }
 
-// part is the cached plan of a part.
 type part struct {
 	program *eval.Program
 	roots   []celenv.Root
@@ -99,8 +98,8 @@ func (p *Parts) part(e ast.Expr) *part {
 	return at
 }
 
-// free returns the root variables of the whole expression and the other variables that a part reads,
-// also within its own macros.
+// free returns the root variables of the whole expression and the other variables that a part reads, also within its
+// own macros.
 func (p *Parts) free(e ast.Expr) []celenv.Root {
 	roots := slices.Clone(p.rule)
 	ast.PreOrderVisit(e, ast.NewExprVisitor(func(e ast.Expr) {

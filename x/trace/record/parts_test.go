@@ -14,7 +14,6 @@ import (
 	"github.com/celadon-cel/celadon/engine/x/eval"
 )
 
-// parts returns the parts of an expression on the CronTab's spec.
 func parts(t *testing.T, src string) *Parts {
 	t.Helper()
 	node, err := cronTab(t).At("v1", "spec")
@@ -36,7 +35,6 @@ func parts(t *testing.T, src string) *Parts {
 	return p
 }
 
-// TestPartValue checks that macro variables take the values that the caller provides.
 func TestPartValue(t *testing.T) {
 	t.Parallel()
 	p := parts(t, `self.env.all(x, x.name == self.image && self.env.exists(x, x.name == 'b'))`)
@@ -62,8 +60,6 @@ func TestPartValue(t *testing.T) {
 	}
 }
 
-// TestPartWork checks that Value limits the work of a part that would be too large for the whole
-// expression as well.
 func TestPartWork(t *testing.T) {
 	t.Parallel()
 	p := parts(t, `self.image.replace('', self.image) != 'x'`)

@@ -35,7 +35,7 @@ type Program struct {
 	optional bool
 	recorder *eval.Recorder
 	varying  map[int64]bool // by node ID: whether it reads a variable
-	perPart  uint64         // the work of showing a part
+	perPart  uint64
 }
 
 // New returns the program of an expression that d checked with the same optionalOldSelf. The error
@@ -130,7 +130,6 @@ func (t *Trace) at(e ast.Expr) (value ref.Val, units uint64, ok bool) {
 	return nil, 0, false
 }
 
-// chained returns the operand of a selection or an index, and nil for other nodes.
 func chained(e ast.Expr) ast.Expr {
 	switch {
 	case e.Kind() == ast.SelectKind && !e.AsSelect().IsTestOnly():

@@ -20,8 +20,6 @@ func cronTab(t testing.TB) *engine.Engine {
 	return e
 }
 
-// TestTraceCosts compares the value and cost of a trace with those of the evaluator that validates
-// objects.
 func TestTraceCosts(t *testing.T) {
 	e := cronTab(t)
 	node, err := e.At("v1", "")
@@ -101,7 +99,6 @@ var traced = []string{
 	"self.spec.env == oldSelf.spec.env",
 }
 
-// TestTraceEnds checks that a trace ends at a macro over too many elements. It uses a small limit.
 func TestTraceEnds(t *testing.T) {
 	t.Parallel()
 	node, err := cronTab(t).At("v1", "")

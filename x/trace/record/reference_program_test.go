@@ -26,7 +26,6 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// refProgram is an expression to trace. It is safe for concurrent use.
 type refProgram struct {
 	env      *cel.Env
 	checked  *cel.Ast
@@ -34,12 +33,11 @@ type refProgram struct {
 	decl     *types.Decl
 	limit    int64
 	optional bool
-	elements int // the limit on elements per macro
+	elements int
 	rehearse *eval.Program
 	idle     sync.Pool // of *recorder
 }
 
-// newReference returns the program of an expression that d checked with the same optionalOldSelf.
 func newReference(d *expr.Compiler, checked *cel.Ast, src string, optionalOldSelf bool) (*refProgram, error) {
 	env, err := d.Env(optionalOldSelf)
 	if err != nil {
@@ -69,7 +67,6 @@ func (p *refProgram) root() ast.Expr { return p.checked.NativeRep().Expr() }
 // slows down with each element.
 const refMaxElements = 20_000
 
-// refErrTooManyElements is the error of Run if a macro iterates over too many elements to trace.
 var refErrTooManyElements error = refTooManyElements{}
 
 type refTooManyElements struct{}
@@ -82,9 +79,6 @@ func (refTooManyElements) Error() string {
 // takes several times as long.
 const refMaxWork = eval.MaxWork / 64
 
-// Run evaluates the expression as a rule is evaluated; old is nil if there is no old value. The
-// error is an *eval.OverworkError if that takes too much work to repeat, or an *eval.InternalError
-// for a bug in Celadon.
 func (p *refProgram) Run(ctx context.Context, self, old any) (*refTrace, error) {
 	known, err := p.rehearsed(ctx, self, old)
 	if err != nil {
@@ -133,7 +127,6 @@ func (p *refProgram) rehearsed(ctx context.Context, self, old any) (known, err e
 	return out.Err, nil
 }
 
-// plan plans the expression with cel-go's planner and wraps the nodes in a recorder.
 func (p *refProgram) plan() (r *recorder, err error) {
 	dispatcher := interpreter.NewDispatcher()
 	for _, f := range p.env.Functions() {
@@ -222,7 +215,6 @@ func orElse(i interpreter.InterpretableV2) (interpreter.InterpretableV2, error) 
 	return i, nil
 }
 
-// alternative is an optional, or its replacement if the optional is empty.
 type alternative struct {
 	interpreter.InterpretableV2
 	args   []interpreter.InterpretableV2

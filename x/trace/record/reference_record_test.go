@@ -7,10 +7,7 @@ import (
 	"github.com/google/cel-go/interpreter"
 )
 
-// refTrace is the record of an evaluation. The nodes of a macro's body hold the values for the
-// last element evaluated.
 type refTrace struct {
-	// Value and Err are the result, and Cost is the cost of the whole expression in CEL cost units.
 	Value ref.Val
 	Err   error
 	Cost  uint64
@@ -38,9 +35,6 @@ type refElement struct {
 	values map[string]ref.Val
 }
 
-// at returns the value of a node and its cost including all operands, summed over the elements of a
-// macro. ok is false if the node was not evaluated. In a chain of selections and indexes, only the
-// whole chain has a value.
 func (t *refTrace) at(e ast.Expr) (value ref.Val, units uint64, ok bool) {
 	if e.Kind() == ast.LiteralKind {
 		return e.AsLiteral(), 0, true
@@ -56,7 +50,6 @@ func (t *refTrace) at(e ast.Expr) (value ref.Val, units uint64, ok bool) {
 	return nil, 0, false
 }
 
-// moment holds the values of the nodes of a macro's body for an element.
 type moment struct {
 	seen, chains map[int64]ref.Val
 	last         map[int64]refElement
@@ -84,17 +77,15 @@ func (t *refTrace) keep(id int64, inner []int64) {
 }
 
 type recorder struct {
-	plan    interpreter.InterpretableV2
-	trace   *refTrace
-	tracker *interpreter.CostTracker
-	loops   map[int64]loopBody
-	// elements limits how many elements a macro may iterate over.
+	plan     interpreter.InterpretableV2
+	trace    *refTrace
+	tracker  *interpreter.CostTracker
+	loops    map[int64]loopBody
 	elements int
 	// running is the node being evaluated, because the planner decorates some nodes twice.
 	running int64
 }
 
-// loopBody describes a macro's step: its variables, and the IDs of all nodes in it.
 type loopBody struct {
 	variables []string
 	inner     []int64
@@ -173,7 +164,6 @@ func (r *recorder) enter(id int64, vars interpreter.Activation) (done func(steps
 	}
 }
 
-// watch wraps a node in the recorder.
 func (r *recorder) watch(i interpreter.InterpretableV2) (interpreter.InterpretableV2, error) {
 	switch i := i.(type) {
 	case *watched, *watchedAttribute:
@@ -206,7 +196,6 @@ func (w *watched) Eval(vars interpreter.Activation) ref.Val {
 	return w.Exec(interpreter.AsFrame(vars))
 }
 
-// watchedAttribute is a variable with its selections.
 type watchedAttribute struct {
 	interpreter.InterpretableAttribute
 	r *recorder
@@ -235,7 +224,6 @@ func (w *watchedAttribute) Resolve(vars interpreter.Activation) (any, error) {
 	return v, err
 }
 
-// AddQualifier adds the qualifier to the wrapped attribute and returns the wrapper.
 func (w *watchedAttribute) AddQualifier(q interpreter.Qualifier) (interpreter.Attribute, error) {
 	_, err := w.InterpretableAttribute.AddQualifier(q)
 	return w, err

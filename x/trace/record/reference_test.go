@@ -18,7 +18,6 @@ import (
 	"github.com/celadon-cel/celadon/internal/cel/loops"
 )
 
-// TestReference compares the value and cost of each node with cel-go's own interpreter.
 func TestReference(t *testing.T) {
 	t.Parallel()
 	node, err := cronTab(t).At("v1", "")

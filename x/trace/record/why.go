@@ -32,7 +32,7 @@ type Part struct {
 	At, Note string
 	// Step is set for an intermediate value, computed from the object on the way to the compared values.
 	Step bool
-	// Ran reports whether the part was evaluated.
+	// Ran is set if the part was evaluated.
 	Ran bool
 }
 
@@ -57,8 +57,8 @@ func (t *Trace) Tree() []Part {
 	return parts
 }
 
-// Why returns the values that determined the result, in source order: the false side of &&, the element that ended a
-// macro, and the compared values with their operands. It stops when the budget is used up.
+// Why returns the values that determined the result: the false side of &&, the element that ended a macro, and the
+// compared values with their operands. It stops when the budget is used up.
 func (t *Trace) Why() []Part {
 	w := &why{Trace: t, bound: map[string]ref.Val{}, seen: map[string]bool{}}
 	w.decide(t.program.root(), 0)
@@ -67,13 +67,12 @@ func (t *Trace) Why() []Part {
 
 type why struct {
 	*Trace
-	bound map[string]ref.Val // the variables of macros
+	bound map[string]ref.Val
 	seen  map[string]bool
 	parts []Part
 }
 
-// value returns the value of a node, or nil. Variables of macros and selections from them have a
-// value without being evaluated separately.
+// Variables of macros and selections from them have a value without being evaluated separately.
 func (w *why) value(e ast.Expr) ref.Val {
 	if v, _, ok := w.at(e); ok {
 		return v
@@ -113,7 +112,6 @@ func (w *why) link(e ast.Expr) ref.Val {
 	return nil
 }
 
-// decide descends to the comparisons that determined a condition.
 func (w *why) decide(e ast.Expr, depth int) {
 	switch {
 	case e.Kind() == ast.ComprehensionKind:
@@ -200,7 +198,7 @@ func (w *why) operand(e ast.Expr, depth int) {
 	case failed && e.Kind() == ast.ComprehensionKind:
 		w.loop(e, depth)
 		return
-	case failed && chained(e) != nil: // the value to select from
+	case failed && chained(e) != nil:
 		w.operand(chained(e), depth)
 	case failed && e.Kind() == ast.SelectKind:
 		w.operand(e.AsSelect().Operand(), depth)
@@ -249,7 +247,6 @@ func (w *why) loop(e ast.Expr, depth int) {
 	w.operand(l.Over, depth)
 }
 
-// element adds the variables of a macro for the element that ended it, and descends to the body.
 func (w *why) element(l loops.Loop, number, size int, values map[string]ref.Val, depth int) {
 	_, isList := w.value(l.Over).(traits.Lister)
 	element := Part{Text: l.Variable, Depth: depth, Value: values[l.Variable], Note: fmt.Sprintf("element %d of %d", number, size)}
@@ -267,7 +264,6 @@ func (w *why) element(l loops.Loop, number, size int, values map[string]ref.Val,
 }
 
 // difference adds the first difference inside two objects or lists, and reports whether it found one.
-// It does not look at literals.
 func (w *why) difference(args []ast.Expr, depth int) bool {
 	a, b := w.value(args[0]), w.value(args[1])
 	if a == nil || b == nil || simple(args[0]) || simple(args[1]) {
@@ -291,7 +287,7 @@ func (w *why) difference(args []ast.Expr, depth int) bool {
 	return true
 }
 
-// add adds p with the text and cost of e. It omits nodes without source, which macros generate.
+// add omits nodes without source, which macros generate.
 func (w *why) add(e ast.Expr, p Part) {
 	if !w.budget.part(w.program.perPart) {
 		return
@@ -302,7 +298,6 @@ func (w *why) add(e ast.Expr, p Part) {
 	}
 }
 
-// part adds p unless it has no value or was added before.
 func (w *why) part(p Part) {
 	key := p.Text + "\n" + p.At
 	if p.Value == nil || w.seen[key] || w.seen[p.Text+"\n"] && p.At == "" {
@@ -328,10 +323,8 @@ func sizeOf(v ref.Val) int {
 // maxNative limits the size in bytes of a value to show.
 const maxNative = 4 << 20
 
-// tooLarge replaces a value that is too large to show.
 const tooLarge = "(too large to show)"
 
-// shown returns v, or a string that replaces v if it is too large.
 func (t *Trace) shown(v ref.Val) ref.Val {
 	if v == nil {
 		return nil
