@@ -16,14 +16,12 @@ import (
 
 type schemaProps = apiextensionsv1.JSONSchemaProps
 
-// A difference is a path at which an object was changed by the conversion.
 type difference struct {
 	kind          Kind
 	path          []engine.Step
 	before, after any
 }
 
-// A differ compares objects of the same version.
 type differ struct {
 	ignore [][]engine.Step
 	found  []difference
@@ -55,7 +53,6 @@ func differences(before, after map[string]any, s *schemaProps, ignore [][]engine
 	return d.found
 }
 
-// written returns a copy of the object without apiVersion, kind, and metadata other than labels and annotations.
 func written(obj map[string]any) map[string]any {
 	out := maps.Clone(obj)
 	delete(out, "apiVersion")
@@ -77,7 +74,6 @@ func (d *differ) add(kind Kind, path []engine.Step, before, after any) {
 	}
 }
 
-// covers reports whether path is at or below the path that pattern describes.
 func covers(pattern, path []engine.Step) bool {
 	if len(path) < len(pattern) {
 		return false
@@ -135,12 +131,10 @@ func (d *differ) list(path []engine.Step, was, is []any, s *schemaProps) []any {
 	return out
 }
 
-// sameItems reports whether the lists have the same items with the same frequency.
 func sameItems(a, b []any) bool {
 	return len(a) == len(b) && reflect.DeepEqual(sorted(a), sorted(b))
 }
 
-// sorted returns the items in the order of their JSON, in which 1 and 1.0 are equal.
 func sorted(list []any) []any {
 	list = slices.Clone(list)
 	slices.SortStableFunc(list, func(a, b any) int { return strings.Compare(compact(a), compact(b)) })
@@ -152,7 +146,6 @@ func compact(v any) string {
 	return string(data)
 }
 
-// byKeys sorts the items of a map list by the positions of the items with the same keys in was. New items follow.
 func byKeys(was, is []any, keys []string) []any {
 	key := func(v any) string {
 		m, _ := v.(map[string]any)

@@ -5,8 +5,6 @@ import (
 	"testing"
 )
 
-// TestDifferencesOfLists checks that Order is only reported for lists with the same items in
-// another order.
 func TestDifferencesOfLists(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {

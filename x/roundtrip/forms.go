@@ -12,11 +12,9 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis"
 )
 
-// crdForms holds the variants of a CRD that a test uses.
 type crdForms struct {
-	// plainEngine validates objects of each version without conversion.
 	plainEngine *engine.Engine
-	plain       *apiextensionsv1.CustomResourceDefinition // the CRD of plainEngine
+	plain       *apiextensionsv1.CustomResourceDefinition
 	// stored holds engines for conversion, by storage version.
 	stored  map[string]*engine.Engine
 	schemas map[string]*apiextensionsv1.JSONSchemaProps
@@ -73,7 +71,6 @@ func forValidation(crd *apiextensionsv1.CustomResourceDefinition) *apiextensions
 	return crd
 }
 
-// withoutRulesAndDefaults returns a CRD without defaults and rules and with the given storage version.
 func withoutRulesAndDefaults(crd *apiextensionsv1.CustomResourceDefinition, stored string) *apiextensionsv1.CustomResourceDefinition {
 	crd = crd.DeepCopy()
 	for i := range crd.Spec.Versions {
@@ -98,7 +95,6 @@ func strip(s *apiextensionsv1.JSONSchemaProps) {
 	}
 }
 
-// samples calls yield with at most n objects that a version admits.
 func (w *crdForms) samples(ctx context.Context, version string, seed uint64, n int, yield func(map[string]any) bool) error {
 	a, err := analysis.New(w.plain, w.plainEngine, version, analysis.Config{Seed: seed})
 	if err != nil {

@@ -26,7 +26,7 @@ const (
 	Slow     Kind = "slow"     // there was no response in time
 )
 
-// A Report is the result of a test. The same seed and converter produce the same report.
+// A Report is the result of a test.
 type Report struct {
 	Seed uint64
 	// Pairs are the tested ordered pairs of versions.
@@ -62,7 +62,7 @@ type Finding struct {
 	Text string `json:"text"`
 	// Times is the number of objects that demonstrate the finding.
 	Times int `json:"times"`
-	// Object is an object that From admits.
+	// Object is the object in version From.
 	Object map[string]any `json:"object"`
 	// Change is the change made in To in between, or nil if nothing was changed.
 	Change *Change `json:"change,omitempty"`
@@ -72,7 +72,7 @@ type Finding struct {
 	Back      map[string]any `json:"back,omitempty"`
 }
 
-// A Change is a single change of an object.
+// A Change is a change of a converted object.
 type Change struct {
 	Path string `json:"path"`
 	// Value is the new value. Removed is set if the value is removed.
@@ -100,7 +100,7 @@ func (f *Finding) String() string {
 	return fmt.Sprintf("%s, %s to %s: %s", f.Kind, f.From, f.To, f.Text)
 }
 
-// Objects returns the number of converted objects, over all pairs.
+// Objects returns the sum of Pair.Objects.
 func (r *Report) Objects() (n int) {
 	for _, p := range r.Pairs {
 		n += p.Objects

@@ -19,7 +19,7 @@ import (
 type Config struct {
 	// Seed selects the objects.
 	Seed uint64
-	// Objects is the number of objects to generate, over all versions; 0 is DefaultObjects.
+	// Objects is the approximate number of objects to generate, over all versions; 0 is DefaultObjects.
 	Objects int
 	// Slow is the time limit for a conversion; 0 is unlimited. Test still waits for Go functions
 	// that ignore their context.
@@ -33,14 +33,12 @@ type Config struct {
 	Done func()
 }
 
-// DefaultObjects is the default of Config.Objects. Converting this many objects takes a few seconds
-// if the converter runs in the same process.
+// DefaultObjects is the default of Config.Objects.
 const DefaultObjects = 1000
 
 const (
 	maxFindings = 50
-	// others is the number of objects per version that provide values for changes.
-	others = 40
+	others      = 40
 )
 
 type tester struct {
@@ -50,7 +48,6 @@ type tester struct {
 	report *Report
 	known  map[string]*Finding
 	pool   map[string][]map[string]any
-	// shrunk is the number of smaller objects that were tried.
 	shrunk int
 	mu     sync.Mutex // guards the rest
 	// answered is set once the converter has responded. unanswered counts consecutive failures to respond.
@@ -201,13 +198,11 @@ func (t *tester) role(from, to string) string {
 	return "spoke-spoke"
 }
 
-// A sample is a generated object with the source of random numbers for its metadata and its changes.
 type sample struct {
 	object map[string]any
 	rng    *rand.Rand
 }
 
-// name sets the object's name and, at random, a label and an annotation.
 func (s *sample) name() {
 	meta := map[string]any{"name": "example"}
 	if s.rng.IntN(3) == 0 {
@@ -219,7 +214,6 @@ func (s *sample) name() {
 	s.object["metadata"] = meta
 }
 
-// pair converts objects to a version and back, unchanged and then with a change.
 func (t *tester) pair(ctx context.Context, p *Pair, batch []*sample) error {
 	plain := make([]*trip, len(batch))
 	for i, s := range batch {
@@ -271,7 +265,6 @@ func (t *tester) run(ctx context.Context, trips []*trip) error {
 	return nil
 }
 
-// take counts findings and shrinks new findings.
 func (t *tester) take(ctx context.Context, found []*Finding) error {
 	for _, f := range found {
 		key := f.key()
@@ -293,7 +286,7 @@ func (t *tester) take(ctx context.Context, found []*Finding) error {
 	return nil
 }
 
-// key returns a string that identifies equal findings. All items of a list have the same key.
+// All items of a list have the same key.
 func (f *Finding) key() string {
 	steps, err := engine.ParsePath(f.Path)
 	if err != nil {

@@ -128,7 +128,6 @@ func lossless(obj map[string]any, to string) (map[string]any, error) {
 	return obj, nil
 }
 
-// spec returns the spec of an object, which may be missing.
 func spec(obj map[string]any) map[string]any {
 	s, _ := obj["spec"].(map[string]any)
 	if s == nil {
@@ -139,7 +138,6 @@ func spec(obj map[string]any) map[string]any {
 
 type convert func(obj map[string]any, to string) (map[string]any, error)
 
-// spoilt returns the lossless converter with a change of its results in one version.
 func spoilt(version string, change func(in, out map[string]any)) convert {
 	return func(obj map[string]any, to string) (map[string]any, error) {
 		in := runtime.DeepCopyJSON(obj)
@@ -151,7 +149,6 @@ func spoilt(version string, change func(in, out map[string]any)) convert {
 	}
 }
 
-// planted holds converters with one error each, and the finding for the error.
 var planted = map[string]struct {
 	convert convert
 	kind    roundtrip.Kind
@@ -260,8 +257,6 @@ func effort() (seeds uint64, objects int) {
 	return 1, 3_000
 }
 
-// TestPlanted checks that each planted error is found among 1,000 objects with every seed, that its
-// object has few other values, and that the same seed produces identical output.
 func TestPlanted(t *testing.T) {
 	t.Parallel()
 	for name, p := range planted {
@@ -291,7 +286,6 @@ func TestPlanted(t *testing.T) {
 	}
 }
 
-// TestLossless checks that a converter that loses nothing has no findings.
 func TestLossless(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -326,8 +320,7 @@ func TestLossless(t *testing.T) {
 	}
 }
 
-// TestIgnore checks that ignored paths are not reported. The only error of the plain converter
-// concerns empty addresses.
+// The only error of the plain converter concerns empty addresses.
 func TestIgnore(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -364,7 +357,6 @@ func TestSlow(t *testing.T) {
 	}
 }
 
-// TestNobodyAnswers checks that a test ends with an error after a few calls if the converter never responds.
 func TestNobodyAnswers(t *testing.T) {
 	t.Parallel()
 	calls := 0
@@ -384,7 +376,6 @@ func TestNobodyAnswers(t *testing.T) {
 	}
 }
 
-// TestPasswordsLost checks that a lost password is reported but not shown.
 func TestPasswordsLost(t *testing.T) {
 	t.Parallel()
 	crd := &apiextensionsv1.CustomResourceDefinition{}

@@ -17,8 +17,7 @@ const (
 	allShrinkTrips = 2000
 )
 
-// shrink removes values that are not needed to demonstrate a finding. It does not shrink findings
-// that take long to reproduce.
+// Findings that take long to reproduce are not shrunk.
 func (t *tester) shrink(ctx context.Context, f *Finding) (*Finding, error) {
 	if f.Kind == Slow || f.Kind == NoAnswer {
 		return f, nil
@@ -47,7 +46,6 @@ func (t *tester) shrink(ctx context.Context, f *Finding) (*Finding, error) {
 	return f, nil
 }
 
-// shows returns the same finding for another object, or nil if that object does not demonstrate it.
 func (t *tester) shows(ctx context.Context, f *Finding, obj map[string]any) (*Finding, error) {
 	whole, _, err := t.forms.admits(ctx, obj)
 	if err != nil || whole == nil || reflect.DeepEqual(whole, f.Object) {
@@ -64,8 +62,6 @@ func (t *tester) shows(ctx context.Context, f *Finding, obj map[string]any) (*Fi
 	return again.found[i], nil
 }
 
-// without returns a copy of the object without its nth value, counted from the root. ok is false if
-// the object has fewer values.
 func without(obj map[string]any, n int) (map[string]any, bool) {
 	steps, ok := nth(obj, n)
 	if !ok {

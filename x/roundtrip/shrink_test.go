@@ -10,7 +10,6 @@ import (
 	"github.com/celadon-cel/celadon/engine/conversion"
 )
 
-// TestShrinkingIsBounded checks the limit on shrinking all findings of a CRD together.
 func TestShrinkingIsBounded(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

@@ -13,7 +13,6 @@ import (
 	"github.com/celadon-cel/celadon/x/secret"
 )
 
-// A trip is the conversion of an object to another version and back.
 type trip struct {
 	*tester
 	ctx      context.Context
@@ -25,11 +24,10 @@ type trip struct {
 	found           []*Finding
 }
 
-// errEnd means that the trip has ended because of a finding.
+// errEnd ends a trip early, without an error.
 var errEnd = errors.New("the round trip has ended")
 
-// run converts the object there and back. It returns an error if the context is done, if the converter
-// has failed to respond too often, or on an internal error.
+// run converts the object there and back. A failed conversion is a finding; an error ends the test.
 func (t *trip) run() error {
 	err := t.there()
 	if err == nil {
@@ -41,7 +39,7 @@ func (t *trip) run() error {
 	return err
 }
 
-// convertStep converts an object to a version. where is a prefix for the text of findings.
+// where is a prefix for the text of findings.
 func (t *trip) convertStep(obj map[string]any, to, where string) (map[string]any, error) {
 	ctx, cancel := t.ctx, context.CancelFunc(func() {})
 	if t.cfg.Slow > 0 {
@@ -80,7 +78,6 @@ const (
 	morePatience = 20
 )
 
-// countFailure returns an error if the converter has failed to respond too often.
 func (t *tester) countFailure(kind Kind, failed error) error {
 	if kind != NoAnswer && kind != Slow {
 		t.countAnswer()
@@ -108,7 +105,6 @@ func (t *trip) add(kind Kind, path []engine.Step, text string) {
 	})
 }
 
-// there converts the object and applies the change, if any.
 func (t *trip) there() (err error) {
 	if t.converted, err = t.convertStep(t.object, t.to, ""); err != nil {
 		return err
@@ -173,7 +169,7 @@ func (t *trip) again() (err error) {
 	return nil
 }
 
-// compare adds findings for the differences between the object and back, with passwords masked.
+// compare masks passwords.
 func (t *trip) compare(back map[string]any, when string) {
 	mask := sync.OnceValue(func() secret.Mask { return secret.MaskOf(t.forms.plain, t.object, t.converted, back) })
 	shown := func(v any) string { return shown(mask().Value(v)) }
