@@ -282,7 +282,7 @@ func contains(text, part string, exact bool) (ok bool, by older) {
 	return strings.Contains(text, part) || strings.Contains(withoutValues(text), withoutValues(part)), true
 }
 
-// by is set if the messages are equal only apart from printed values.
+// If ok is set, by reports whether the messages are equal only apart from printed values.
 func (e *expectedText) equals(message, detail string, exact bool) (ok bool, by older) {
 	switch {
 	case e.re != nil:

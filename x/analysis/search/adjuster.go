@@ -142,8 +142,8 @@ func (b *adjuster) spent() bool {
 	return b.fuel < 0 || b.m.work.Empty()
 }
 
-// locate returns the handle that a part of the rule reads, whether or not it has a value. It returns false if the
-// part is computed or the schema does not describe its path.
+// locate returns the handle that a part of the rule reads, whether or not it has a value. It returns false, for
+// example, for a computed part.
 func (b *adjuster) locate(e ast.Expr, sc *scope) (handle, bool) {
 	if b.spent() {
 		return handle{}, false

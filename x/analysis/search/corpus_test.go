@@ -18,7 +18,7 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis/prove"
 )
 
-// How it works. Each distinct rule of the corpus is searched once. Limits are in steps, so results are
+// How it works. Each distinct rule of the corpus is searched at most once. Limits are in steps, so results are
 // the same on each machine. CELADON_LEVEL=long searches all rules for all outcomes and checks the
 // floors also for the projects that are kept aside; otherwise a sample of the rules is searched for
 // rejected and accepted writes.

@@ -43,7 +43,7 @@ const (
 	Rejected Want = "refused"
 	// Accepted: the write is accepted, and the rule ran.
 	Accepted Want = "accepted"
-	// Errs: the rule fails to evaluate, and no other rule causes the rejection.
+	// Errs: the rule fails to evaluate, and neither another rule nor the schema causes the rejection.
 	Errs Want = "error"
 	// OverBudget: an evaluation of the rule exceeds its cost limit. Writes that only exceed the budget of all rules
 	// together are not found.
@@ -165,8 +165,8 @@ func (s *Search) Rules() []engine.RuleRef {
 	return refs
 }
 
-// Find searches for a write with which a rule has the wanted outcome. It returns an error if the version does not
-// have the rule.
+// Find searches for a write with which a rule has the wanted outcome. It returns an error, for example, if the
+// version does not have the rule.
 func (s *Search) Find(ctx context.Context, ref engine.RuleRef, want Want) (*Answer, error) {
 	q, err := s.Question(ctx, ref, want)
 	if err != nil {

@@ -167,7 +167,8 @@ func (h *solver) settle(w *candidate) {
 	}
 }
 
-// satisfied reports whether a verdict is the wanted one without another cause (alone) or with other causes (also).
+// satisfied reports whether a verdict is the wanted one without another cause (alone), or with other causes that
+// concern neither the old object nor the other form (also).
 func (h *solver) satisfied(w *candidate, v *verdict) (alone, also bool) {
 	alone, also, shown := h.suits(v)
 	if (alone || also) && !shown && !h.showing(w) {
