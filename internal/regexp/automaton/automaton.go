@@ -10,11 +10,10 @@
 // anchored, they match anywhere in a string. Lengths count code points, as in CEL and maxLength.
 package automaton
 
-// How it works: a Language is a boolean expression over patterns. Find explores strings in order of
-// length, and runs all patterns in parallel. Each pattern is a lazy deterministic automaton
-// (machine.go) over classes of code points that no pattern distinguishes. The state
-// of the search for a string is thus a tuple of small integers, and each tuple is expanded only
-// once (find.go).
+// How it works: a Language is a boolean expression over patterns. Find explores strings in order of length, and runs
+// all patterns in parallel. Each pattern is a lazy deterministic automaton (machine.go) over classes of code points
+// that no pattern distinguishes. The state of the search for a string is thus a tuple of small integers, and the
+// successors of each tuple are computed only once (find.go).
 
 import (
 	"errors"
