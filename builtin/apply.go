@@ -72,6 +72,9 @@ func (w *write) served() (map[string]any, error) {
 }
 
 func (w *write) unchanged() (*engine.Result, error) {
+	if w.NoObject {
+		return &engine.Result{Allowed: true}, nil
+	}
 	live, err := w.served()
 	if err != nil {
 		return nil, err

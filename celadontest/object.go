@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path"
 	"reflect"
 	"slices"
 	"strings"
@@ -95,10 +94,11 @@ func (c *CRDs) kindOf(v any) (gvk schema.GroupVersionKind, err error) {
 	if _, untyped := v.(runtime.Unstructured); untyped || t.Kind() != reflect.Struct {
 		return gvk, errors.New("it has no kind: set apiVersion and kind")
 	}
-	return c.kindNamed(t.Name(), path.Base(t.PkgPath()))
+	version, _, _ := strings.Cut(t.String(), ".")
+	return c.kindNamed(t.Name(), version)
 }
 
-// name is the name of a struct, and version is the last element of its package's path.
+// name is the name of a struct, and version is the name of its package.
 func (c *CRDs) kindNamed(name, version string) (gvk schema.GroupVersionKind, err error) {
 	var named, all []schema.GroupVersionKind
 	crds := 0

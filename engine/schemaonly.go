@@ -73,7 +73,7 @@ func (s *Schema) Validate(ctx context.Context, path *field.Path, value, old any)
 	}
 	object, unknown := s.prepared(value)
 	res = &SchemaResult{Value: object[wrapped], Unknown: unknown}
-	if old == nil {
+	if old == nil || !s.rules.ratchet {
 		res.Errors = s.wrapper.Validate(nil, object)
 	} else {
 		was, _ := s.prepared(old)

@@ -86,6 +86,21 @@ func TestCompileSchema(t *testing.T) {
 	}
 }
 
+func TestSchemaWithoutRatcheting(t *testing.T) {
+	t.Parallel()
+	three := 3.0
+	props := &apiextensionsv1.JSONSchemaProps{Type: "integer", Maximum: &three}
+	for cfg, want := range map[engine.Config]int{{}: 0, {NoRatcheting: true}: 1, {KubeVersion: "1.29"}: 1} {
+		s, err := engine.CompileSchema(props, cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if res, err := s.Validate(t.Context(), nil, int64(5), int64(5)); err != nil || len(res.Errors) != want {
+			t.Errorf("%+v: got %+v, %v, want %d errors", cfg, res, err, want)
+		}
+	}
+}
+
 func schemaValue(t *testing.T, text string) any {
 	t.Helper()
 	if text == "" {

@@ -240,8 +240,8 @@ type Value struct{ val ref.Val }
 func (v *Value) String() string { return format(v.val) }
 
 // JSON returns the value in the form of decoded JSON, as an object would contain it: durations and
-// timestamps become strings, bytes become base64, and an optional becomes its value or nil. Values
-// that JSON cannot represent become strings.
+// timestamps become strings, bytes become base64, an optional becomes its value or nil, and a uint a uint64.
+// Values that JSON cannot represent become strings.
 func (v *Value) JSON() any { return expr.Native(v.val) }
 
 // False reports whether the value is the boolean false.

@@ -146,3 +146,23 @@ func TestLoadBuiltin(t *testing.T) {
 		t.Errorf("after :undo, %q is loaded", s.Prompt())
 	}
 }
+
+// A rule that exceeds the work limit is added, and its verdict is undecided.
+func TestRulesBeyondWorkLimit(t *testing.T) {
+	t.Parallel()
+	s := crontab(t)
+	must(t, s, ":cd spec")
+	must(t, s, ":set schedule = \"1e2000000000\"")
+	for _, line := range []string{":add quantity(self.schedule).isLessThan(quantity('1'))", ":rules"} {
+		if reply := s.Do(t.Context(), line); reply.Failed || !strings.Contains(reply.Text, "undecided") {
+			t.Errorf("%s: got %q", line, reply.Text)
+		}
+	}
+	empty, err := NewSession(Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := empty.Evaluator("1 + 1"); !errors.Is(err, ErrNoCRD) {
+		t.Errorf("without a CRD: got %v", err)
+	}
+}

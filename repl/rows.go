@@ -45,8 +45,11 @@ const maxRowValue = 1 << 20
 const maxElements = 100_000
 
 // Evaluator compiles an expression for use with many objects. It returns an *engine.CompileError if the expression does
-// not compile. A CRD must be loaded, and the session must not change while the result is in use.
+// not compile, and ErrNoCRD without a CRD. The session must not change while the result is in use.
 func (s *Session) Evaluator(src string) (*Evaluator, error) {
+	if s.state.crd == nil {
+		return nil, ErrNoCRD
+	}
 	x, err := s.compile(src, false)
 	if err != nil {
 		return nil, err

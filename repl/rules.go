@@ -2,6 +2,7 @@ package repl
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -96,6 +97,9 @@ func (s *Session) runOne(ctx context.Context) (map[engine.RuleRef]engine.RuleRes
 		return nil, nil
 	}
 	results, _, err := seen.RunRules(ctx)
+	if errors.As(err, new(*engine.WorkLimitError)) {
+		err = nil // the results name the rules
+	}
 	ran := map[engine.RuleRef]engine.RuleResult{}
 	for _, r := range results {
 		ran[engine.RuleRef{Path: r.Path, Index: r.Index}] = r
@@ -189,14 +193,14 @@ func verdictOn(r *engine.RuleResult) (verdict, spent string) {
 	switch spent = phrase.Number(uint64(r.Cost)); {
 	case r.Runs == 0:
 		return "-", "-"
-	case r.Failed == 0:
+	case r.Failed+r.Undecided == 0:
 		return "ok", spent
 	}
 	var parts []string
 	for _, part := range []struct {
 		n    int
 		text string
-	}{{r.Failed - r.Errors, "fails"}, {r.Errors, "error"}} {
+	}{{r.Failed - r.Errors, "fails"}, {r.Errors, "error"}, {r.Undecided, "undecided"}} {
 		switch {
 		case part.n > 0 && r.Runs > 1:
 			parts = append(parts, fmt.Sprintf("%s %d", part.text, part.n))

@@ -2,6 +2,7 @@ package admission
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/policy"
 )
 
@@ -103,7 +105,7 @@ func policyRequest(req *admissionv1.AdmissionRequest) (*policy.Request, error) {
 	return out, err
 }
 
-// For policies with matchPolicy: Equivalent.
+// equivalents returns the other served versions of the request's kind, for policies with matchPolicy Equivalent.
 func (s *Set) equivalents(ctx context.Context, req *policy.Request) (all []policy.Equivalent) {
 	crd := s.lookup(req.Kind)
 	if crd == nil {
@@ -116,7 +118,13 @@ func (s *Set) equivalents(ctx context.Context, req *policy.Request) (all []polic
 		e := policy.Equivalent{Resource: req.Resource, Kind: req.Kind}
 		e.Resource.Version, e.Kind.Version = version, version
 		if s.config.Engine.Converter != nil {
-			e.Convert = func(object map[string]any) (map[string]any, error) { return crd.engine.Convert(ctx, object, version) }
+			e.Convert = func(object map[string]any) (map[string]any, error) {
+				out, err := crd.engine.Convert(ctx, object, version)
+				if bug := (*engine.InternalError)(nil); errors.As(err, &bug) {
+					panic(bug) // which the set reports as an internal error, not as a denial
+				}
+				return out, err
+			}
 		}
 		all = append(all, e)
 	}

@@ -255,7 +255,9 @@ func measure(v any, levels int, left *int) error {
 	switch v := v.(type) {
 	case nil, bool, int64, float64:
 	case string:
-		*left -= len(v)
+		if *left -= len(v); *left < 0 {
+			return errTooLarge
+		}
 	case []any:
 		for _, item := range v {
 			if err := measure(item, levels-1, left); err != nil {

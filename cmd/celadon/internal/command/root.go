@@ -67,7 +67,7 @@ func Complete(root *cobra.Command, topics Topics) {
 }
 
 // emptyFlag returns an error if a flag has an empty value, for example because a variable of a script is not set. As
-// in kubectl, --kubeconfig and --context can be empty. So can --at, because the path of the root is empty.
+// in kubectl, --kubeconfig and --context can be empty. So can --at, because the path of a schema's root is empty.
 func emptyFlag(cmd *cobra.Command) (err error) {
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		if err == nil && slices.Contains(flagValues(f), "") && !slices.Contains([]string{"kubeconfig", "context", "at"}, f.Name) {

@@ -48,7 +48,8 @@ type Summary struct {
 	// Interrupted is set if the run was interrupted.
 	Interrupted bool `json:"interrupted,omitempty"`
 
-	unproved int // changes for which a search found nothing and that have no proof
+	unproved  int // changes for which a search found nothing and that have no proof
+	undecided int // objects and updates of CRDs without a verdict
 }
 
 // Objects counts the objects of --objects or of the cluster.
@@ -164,7 +165,7 @@ func (r *Report) seal() {
 	s := &r.Summary
 	newlyRejected := slices.ContainsFunc(r.Objects, func(o *finding.Object) bool { return o.Upgrade.Finding() })
 	r.Compatible = s.Breaking == 0 && s.Rejected == 0 && !newlyRejected && len(r.Removed) == 0
-	r.Proved = r.Compatible && s.unproved == 0 && s.Allowed == 0 && s.Unreadable == 0 && !s.Interrupted
+	r.Proved = r.Compatible && s.unproved == 0 && s.Allowed == 0 && s.Unreadable+s.undecided == 0 && !s.Interrupted
 }
 
 type jsonPrinter struct {

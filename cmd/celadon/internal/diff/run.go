@@ -96,6 +96,7 @@ func Run(ctx context.Context, s command.Streams, o *Options, paths []string) err
 	}
 	all.Summary.Interrupted = ctx.Err() != nil
 	all.Summary.Unreadable = len(both.problems)
+	all.Summary.undecided = len(d.undecided)
 	all.seal()
 	if err := printers.End(func(p printer) error { return p.end(all) }); err != nil {
 		return err
@@ -185,6 +186,7 @@ func (d *differ) objects(ctx context.Context, converter engine.Converter, take f
 		case o.Upgrade == nil:
 			return nil
 		}
+		decider.Settle(o)
 		sum.Checked++
 		sum.Add(o.Upgrade)
 		if !o.Upgrade.Finding() {

@@ -55,7 +55,14 @@ func Explain(
 		}
 		part := cause.Field[strings.LastIndex(cause.Field, ".")+1:]
 		problem, written := c.problem(cause.Ref, part), doc.Value(resource.DocumentPath(doc, cause.Field))
+		isRejected := func(other *crdRules) bool { return !other.compiles(cause.Ref, cause.Fixed) }
+		withdraw := func() { // a fix that another Kubernetes version rejects
+			if cause.Fixed != "" && slices.ContainsFunc(others(), isRejected) {
+				cause.Fixed, cause.Certain = "", false
+			}
+		}
 		if c.misread(cause, doc) {
+			withdraw()
 			continue
 		}
 		if problem != nil {
@@ -79,10 +86,7 @@ func Explain(
 		if part == "messageExpression" && written != nil && newer < 0 { // try: shows it, but vet --fix does not write it
 			cause.Fixed = strings.TrimSpace(problem.Fixed(written.Value))
 		}
-		isRejected := func(other *crdRules) bool { return !other.compiles(cause.Ref, cause.Fixed) }
-		if cause.Fixed != "" && slices.ContainsFunc(others(), isRejected) {
-			cause.Fixed, cause.Certain = "", false
-		}
+		withdraw()
 		at, ok := doc.Inside(resource.DocumentPath(doc, cause.Field), problem.Start)
 		if ok && cause.Line > 0 && cause.File == doc.File {
 			cause.Line, cause.Column, cause.Excerpt = at.Line, at.Column, excerpts.At(at)

@@ -261,7 +261,8 @@ func Key(path string) string {
 
 func lastStep(path string) string { return path[strings.LastIndexByte(path, '.')+1:] }
 
-// Invisible returns a hint on a character in a key that looks like a space, or like nothing, or "".
+// Invisible returns a hint if key has a character that is not ASCII and looks like a space or is usually not shown, and
+// "" otherwise.
 func Invisible(key string) string {
 	for _, c := range key {
 		if c > unicode.MaxASCII && (unicode.IsSpace(c) || unicode.Is(unicode.Cf, c)) {

@@ -89,7 +89,7 @@ func kind(mode fs.FileMode) string {
 
 // mayReadSpecialFile reports whether a path that is not a regular file may be read because the user named it, for
 // example a pipe created by a shell. Links to pipes or devices may not, because another user may have replaced a file
-// by such a link. Links in /dev and /proc are trusted, because they belong to the system.
+// by such a link. Links in /dev, except /dev/shm, and in /proc are trusted, because only the system makes them.
 func mayReadSpecialFile(path string, info fs.FileInfo) bool {
 	if info.IsDir() {
 		return false
@@ -98,7 +98,7 @@ func mayReadSpecialFile(path string, info fs.FileInfo) bool {
 	if err != nil {
 		return false
 	}
-	if strings.HasPrefix(abs, "/dev/") || strings.HasPrefix(abs, "/proc/") {
+	if (strings.HasPrefix(abs, "/dev/") || strings.HasPrefix(abs, "/proc/")) && !strings.HasPrefix(abs, "/dev/shm/") {
 		return true
 	}
 	named, err := os.Lstat(path)

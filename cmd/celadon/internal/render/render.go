@@ -49,8 +49,11 @@ func Run(ctx context.Context, p Program, cmd *exec.Cmd) ([]byte, error) {
 }
 
 // offline keeps kustomize and helm from reading remote bases and repositories: a checked tree must not open
-// connections.
-var offline = []string{"GIT_ALLOW_PROTOCOL=", "GIT_TERMINAL_PROMPT=0", "HTTP_PROXY=http://127.0.0.1:1", "HTTPS_PROXY=http://127.0.0.1:1", "NO_PROXY="}
+// connections to other machines.
+var offline = []string{
+	"GIT_ALLOW_PROTOCOL=", "GIT_TERMINAL_PROMPT=0",
+	"HTTP_PROXY=http://127.0.0.1:1", "HTTPS_PROXY=http://127.0.0.1:1", "NO_PROXY=", "no_proxy=",
+}
 
 // An Output is the output of a renderer. The paths of origins start at root.
 type Output struct {

@@ -59,6 +59,9 @@ func (c *Compact) stored() *apiextensionsv1.CustomResourceDefinitionSpec {
 	spec := c.Spec
 	spec.Conversion = spec.Conversion.DeepCopy()
 	apiextensionsv1.SetDefaults_CustomResourceDefinitionSpec(&spec)
+	if w := spec.Conversion.Webhook; w != nil && w.ClientConfig != nil && w.ClientConfig.Service != nil {
+		apiextensionsv1.SetDefaults_ServiceReference(w.ClientConfig.Service)
+	}
 	return &spec
 }
 

@@ -4,7 +4,6 @@ package reports
 
 import (
 	"bufio"
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -67,10 +66,15 @@ func (r *Files) Has(format string) bool {
 
 // Commit completes the files.
 func (r *Files) Commit() (err error) {
-	for i := range r.named {
-		if f := &r.named[i]; f.out != nil {
-			err = errors.Join(err, cmp.Or(f.buffer.Flush(), f.out.Commit()))
+	for _, f := range r.named {
+		if f.out == nil {
+			continue
 		}
+		failed := f.buffer.Flush()
+		if failed == nil {
+			failed = f.out.Commit()
+		}
+		err = errors.Join(err, failed)
 	}
 	return err
 }

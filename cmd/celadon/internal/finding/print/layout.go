@@ -73,8 +73,9 @@ var (
 	addedForm   = &form{lazy.New(`^( {4})(\+ .*)$`), []untrusted.Color{"", untrusted.Green}, false}
 	valueForm   = &form{lazy.New(`^( {10}\S.*)$`), []untrusted.Color{"", untrusted.Magenta}, false}
 
-	forms   = []*form{objectForm, caretForm, excerptForm, locationForm, ruleForm, removedForm, addedForm, valueForm}
-	keyForm = lazy.New(`^[A-Za-z]+:(?: |$)`)
+	forms = []*form{objectForm, caretForm, excerptForm, locationForm, ruleForm, removedForm, addedForm, valueForm}
+	// entryForm is a line that has the indent of an object and belongs to it.
+	entryForm = lazy.New(`^(?:- |[A-Za-z][\w-]*:(?: |$))`)
 )
 
 type lineState struct {
@@ -90,7 +91,8 @@ func (s *lineState) next(line string) {
 	before, indent := s.form, len(line)-len(strings.TrimLeft(line, " "))
 	s.hang = indent + 2
 	switch {
-	case before == objectForm && (indent > s.object || indent == s.object && keyForm.MatchString(line[indent:])):
+	case before == objectForm && (indent > s.object || indent == len(line)),
+		before == objectForm && indent == s.object && entryForm.MatchString(line[indent:]):
 		return // the form goes on
 	case before == ruleForm && indent >= s.rule:
 		s.groups, s.hang = []string{line[:s.rule], "", line[s.rule:]}, s.rule+2

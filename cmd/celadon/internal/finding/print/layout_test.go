@@ -129,3 +129,16 @@ func BenchmarkLayout(b *testing.B) {
 		_ = Layout{Color: true, Width: 80}.Text(report)
 	}
 }
+
+// Users copy objects, so no line of one is folded.
+func TestObjectsAreNotFolded(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat(" word", 10)
+	text := "    apiVersion: v1\n    items:\n    - a:" + long + "\n    - b\n    x-y:" + long + "\n    text: |\n      a\n    \n     " + long + "\n"
+	if got := (Layout{Width: 40}).Text(text); got != text {
+		t.Errorf("got\n%s", got)
+	}
+	if after := text + "a" + long + "\n"; (Layout{Width: 40}).Text(after) == after {
+		t.Error("the line after the object is not folded")
+	}
+}
