@@ -20,8 +20,8 @@ const matchedFile = "testdata/matched_texts.txt"
 // words matches text that looks like a message: two words in lower case, or the end of a message before a detail.
 var words = regexp.MustCompile(`[a-z]{2,}'? [a-z]{2,}|[a-z]{2,} [a-z]+: $`)
 
-// The words that code searches for in a text must be the words of another project, never ours, because a
-// better sentence must not change a program. Our findings have codes and fields.
+// Code may search texts only for words of other projects, not for ours, so that a better message never
+// changes a program. Our findings have codes and fields.
 func TestMatchedTexts(t *testing.T) {
 	t.Parallel()
 	out, err := exec.CommandContext(t.Context(), "git", "ls-files", "*.go").Output()

@@ -2,10 +2,10 @@
 // vet. Use it with go vet -vettool, as a module plugin of golangci-lint (package plugin), or with
 // any other driver for golang.org/x/tools/go/analysis.
 //
-// It reports the errors that the API server would return for the rules, which include estimated costs
-// above the limits, the bounds that would bring them within the limits, lints, and markers that do not
-// match the CRDs. The schemas come from the CRDs that a generator produced from the packages; the -crd
-// flag names them.
+// It reports the errors that the API server would return for the rules, for example for estimated costs above
+// the limits; the bounds that would bring the costs within the limits; lints; and markers that do not match the
+// CRDs. The schemas come from the CRDs that a generator produced from the packages: those that the -crd flag
+// names, or by default those in config/crd, manifests, and payload-manifests.
 package celadonvet
 
 // How it works. A rule of a package can appear in CRDs of kinds from other packages, so the whole

@@ -63,7 +63,7 @@ spec:
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The cached type has another rule than the CRD, and the shared type has one of the CRD's two
+	// The rule of the cached type differs from the CRD's, and the shared type has only one of the CRD's two
 	// rules. The module of the missing type cannot be read, so nothing is reported for it.
 	var got []string
 	for _, f := range found {

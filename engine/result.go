@@ -47,8 +47,8 @@ type RuleRun struct {
 	Rule *RuleRef
 	// Field is the path of the value, in the form that causes use.
 	Field string
-	// Self and Old are the values that the rule saw. Old is nil if the rule ran without an old
-	// value. Both share memory with the request; treat them as read-only.
+	// Self is the value, and Old the old value that corresponds to it, or nil, even if the rule does not use
+	// oldSelf. Both can share memory with the request; treat them as read-only.
 	Self, Old any
 	Outcome   RunOutcome
 }

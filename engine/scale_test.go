@@ -136,8 +136,8 @@ func TestScaleRequests(t *testing.T) {
 	}
 }
 
-// A CRD that was stored long ago can preserve unknown fields. Its schema may be missing or not structural, and then
-// only validates values.
+// A CRD that was stored long ago can preserve unknown fields. Its schema may be missing or lack types. Defaults still
+// apply.
 func TestOpenVersions(t *testing.T) {
 	t.Parallel()
 	const crd = `

@@ -21,7 +21,8 @@ type BoundSource uint8
 const (
 	// NoBound means that no maximum is declared or assumed, for example for numbers and objects.
 	NoBound BoundSource = iota
-	// Declared means that Max comes from maxLength, maxItems, or maxProperties.
+	// Declared means that Max comes from maxLength, maxItems, or maxProperties, or from the maxLength that servers add
+	// to metadata.name and generateName.
 	Declared
 	// Enumerated means that Max is the length of the longest enum value.
 	Enumerated

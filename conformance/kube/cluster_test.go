@@ -116,7 +116,7 @@ func TestCheckCluster(t *testing.T) {
 }
 
 // TestUpgradeCluster compares predictions for a new CRD with the API server that has it. Ratcheting allows an update
-// without changes unless a rule fails.
+// without changes even if a rule is false, but not if its evaluation fails.
 func TestUpgradeCluster(t *testing.T) {
 	p := stocked(t)
 	stricter := strings.Replace(next(t), "- rule: self.replicas <= self.maxReplicas\n",

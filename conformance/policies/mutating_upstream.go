@@ -162,7 +162,8 @@ type MutatingUpstream struct {
 	kind     *Kind
 }
 
-// NewMutatingUpstream compiles the policies among documents. It skips invalid documents.
+// NewMutatingUpstream compiles the policies among documents that have a binding. It skips documents that cannot be
+// decoded.
 func NewMutatingUpstream(documents []map[string]any, cfg policy.Config, kind *Kind) *MutatingUpstream {
 	atomic.StoreInt64(&jsonpatch.AccumulatedCopySizeLimit, 3<<20) // as the server sets it
 	u := &MutatingUpstream{Upstream: Upstream{authorize: cfg.Authorize, budget: cfg.Limits.PerObject, matchBudget: cfg.MatchConditions}, kind: kind}

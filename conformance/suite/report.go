@@ -69,7 +69,8 @@ func (r *Report) add(group, level, minor, id, detail string, all Known) {
 	}
 }
 
-// A Score counts the responses of one group at one level.
+// A Score counts responses at a level: Right of Compared are as expected. Unsupported counts the writes that the
+// implementation does not validate, which is the same at every level.
 type Score struct{ Right, Compared, Unsupported int }
 
 // Score returns the score of a group at a level, or the sum of all groups if group is "".

@@ -36,8 +36,8 @@ const (
 	AuditPolicies = "policies"
 	// AuditReason is the reason why a request is undecided.
 	AuditReason = "reason"
-	// AuditDefaults lists the fields for which Mutate adds defaults, or would add them in the modes
-	// Warn and Audit. They are JSON pointers, one per line.
+	// AuditDefaults lists the fields that lack a default, as JSON pointers, one per line, even if the
+	// response has no patch. It lists only some of them if a patch would be too large.
 	AuditDefaults = "defaults"
 )
 

@@ -46,7 +46,8 @@ func (e *CompileErrors) Error() string {
 	return strings.Join(texts, "\n")
 }
 
-// An InternalError is a bug in Celadon, never a verdict. Please report it.
+// An InternalError is a panic: a bug in Celadon, unless a function of the Request panicked. It is never a verdict.
+// Please report it.
 type InternalError struct {
 	// Policy names the policy or document that was being compiled or evaluated, or is "".
 	Policy string

@@ -26,7 +26,8 @@ func anyPart(e ast.Expr, is func(ast.Expr) bool) (found bool) {
 	return found
 }
 
-// operation returns "" for anything but a call without a receiver, such as an operator.
+// operation returns the function and the arguments of an operator or another call without a receiver, and "" for any
+// other expression.
 func operation(e ast.Expr) (op string, args []ast.Expr) {
 	if e == nil || e.Kind() != ast.CallKind || e.AsCall().IsMemberFunction() {
 		return "", nil

@@ -293,8 +293,8 @@ func (p *partSearch) excludes(op string, a, b fact) bool {
 	return true
 }
 
-// If a value fulfills both facts, one such value is near a literal. A string with a number represents any other
-// string.
+// It is enough to test the literals and the integers next to them. For strings, number 0 means the literal itself, and
+// another number any other string.
 func disjoint(a, b fact) bool {
 	for _, f := range []fact{a, b} {
 		for _, number := range []int64{f.number - 1, f.number, f.number + 1} {

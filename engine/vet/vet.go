@@ -105,7 +105,7 @@ type Rule struct {
 	// OverLimit is set if the rule exceeds its limit, or is among the most expensive rules of a schema whose sum
 	// exceeds its limit.
 	OverLimit bool `json:"over"`
-	// Reason explains the cost. It is nil unless OverLimit is set, or Config.Explain is set and the rule compiles.
+	// Reason explains the cost. It is nil if Broken is set, or if neither OverLimit nor Config.Explain is set.
 	Reason *Reason `json:"reason,omitempty"`
 	// Advice is the part of the version's advice that affects the rule.
 	Advice []Advice `json:"advice"`

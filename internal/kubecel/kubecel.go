@@ -78,7 +78,7 @@ const (
 	MinStringSize              = apiservercel.MinStringSize
 )
 
-// The names of fields in expressions.
+// Escape and Unescape convert names of fields to and from identifiers in expressions.
 var (
 	Escape   = apiservercel.Escape
 	Unescape = apiservercel.Unescape

@@ -147,7 +147,7 @@ func (m *fixer) foreignCall(i int) [][]Edit {
 	return nil
 }
 
-// counted maps functions of conditions to a comparison with the number of conditions that must hold.
+// counted maps functions that CEL lacks, such as oneOf(a, b), to a test of the number of arguments that are true.
 var counted = map[string]string{
 	"oneOf": "== 1", "exactlyOne": "== 1", "exactlyOneOf": "== 1", "onlyOne": "== 1", "one": "== 1",
 	"atMostOne": "<= 1", "atMostOneOf": "<= 1", "atLeastOne": ">= 1", "atLeastOneOf": ">= 1", "anyOf": ">= 1", "noneOf": "== 0",

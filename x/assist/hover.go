@@ -24,9 +24,9 @@ type Hover struct {
 	Type, Bounds string
 	// Description is from the schema or the function: a single line, or "".
 	Description string
-	// InObject reports whether the part reads the object. Path is then the path that it reads, such
-	// as "spec.hosts[*].name", and Schema is the schema at that path, or nil if the CRD does not
-	// declare it.
+	// InObject reports whether the part reads the object, the old object, or another variable with a schema.
+	// Path is then the path in it, such as "spec.hosts[*].name", and Schema is the schema at that path, or nil
+	// if it is unknown.
 	InObject bool
 	Path     string
 	Schema   *apiextensionsv1.JSONSchemaProps

@@ -224,8 +224,8 @@ func hasVariable(e ast.Expr) bool {
 	return pathTo(e, func(e ast.Expr) bool { return e.Kind() == ast.IdentKind }) != nil
 }
 
-// isUnordered reports whether e is a bool, or a string that a correction makes from another value, which changes
-// the order.
+// isUnordered reports whether e should not be an operand of <: it is a bool, or a correction converts it to a string,
+// and strings have another order than numbers.
 func (j *judge) isUnordered(e ast.Expr) bool {
 	return j.kindOf(e) == kindBool || isCall(e, "string") && !strings.Contains(j.was, j.source.Of(e))
 }

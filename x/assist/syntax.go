@@ -178,7 +178,7 @@ func (f *fault) unbalanced() string {
 	return ""
 }
 
-// afterIn returns the position after the last in before the error, or the end of the source.
+// afterIn returns the end of the last token in at or before the error, or the end of the source.
 func (f *fault) afterIn() int {
 	for i := min(f.token, len(f.tokens)-1); i >= 0; i-- {
 		if f.at(i) == "in" {

@@ -82,7 +82,8 @@ type Write struct {
 	User                                          policy.User
 	// Apply describes how OldObject is written; its zero value replaces it. Only a Server uses it.
 	Apply apply.Write
-	// KubeMinor is the minor of Kubernetes whose fields the object can have, or 0 for the newest.
+	// KubeMinor is the minor of Kubernetes whose fields the object can have, or 0 for the newest. Only a Server uses
+	// it.
 	KubeMinor int
 	// Objects are objects that admission plugins of the server read in addition to its own. Objects
 	// that no plugin reads are ignored.

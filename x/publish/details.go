@@ -55,7 +55,7 @@ func (e *explainer) writeValidation() {
 	}
 }
 
-// part is a schema with its path in the syntax of rules.
+// part is a schema with its path in the form of engine.RuleRef.Path.
 type part struct {
 	path   string
 	schema node

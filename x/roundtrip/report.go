@@ -60,7 +60,7 @@ type Finding struct {
 	Path string `json:"path"`
 	// Text describes the finding on one line.
 	Text string `json:"text"`
-	// Times is the number of objects that demonstrate the finding.
+	// Times is how often the finding occurred. An object counts once for each affected item of a list.
 	Times int `json:"times"`
 	// Object is the object in version From.
 	Object map[string]any `json:"object"`

@@ -151,8 +151,8 @@ func (w *suiteGenerator) findRuleEvidence(a *analysis.Analyzer, ref engine.RuleR
 	return out, nil
 }
 
-// findRejection searches before it looks for a proof, because later searches use the objects that a
-// search accepts.
+// findRejection searches even if there is a proof, because the search collects accepted objects from which
+// later searches start.
 func (w *suiteGenerator) findRejection(out *evidence, a *analysis.Analyzer, ref engine.RuleRef) error {
 	found, err := a.Search(w.ctx, ref, search.Rejected)
 	if err != nil {

@@ -159,7 +159,7 @@ func (e *UnknownKindError) Error() string {
 
 const objectMeta = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
 
-// Metadata returns the schema of the metadata of objects, which is the same for all kinds. The caller
+// Metadata returns the schema of ObjectMeta, which is the metadata of all kinds but lists. The caller
 // owns it.
 func (c *Catalog) Metadata() (*apiextensionsv1.JSONSchemaProps, error) {
 	e := &expander{definitions: c.definitions, open: map[string]bool{}}

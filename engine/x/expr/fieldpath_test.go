@@ -9,7 +9,7 @@ import (
 	upstreamcel "k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel"
 )
 
-// pathSchema has properties and keys with names that paths must quote or escape.
+// pathSchema has lists, maps, and properties, some with names that paths must quote or escape.
 func pathSchema() *schema.Structural {
 	leaf := schema.Structural{}
 	keys := &schema.StructuralOrBool{Structural: &schema.Structural{Properties: map[string]schema.Structural{"a": leaf}}}

@@ -22,7 +22,8 @@ type compiler struct {
 	unsettled bool
 }
 
-// s is nil for schemas under allOf, anyOf, oneOf, and not, which are not structural.
+// s is nil for schemas that are not structural: under allOf, anyOf, oneOf, and not, and below the root of a schema
+// that structural.Open cannot convert.
 func (c *compiler) node(p *apiextensionsv1.JSONSchemaProps, s *structuralschema.Structural) (*node, error) {
 	if err := supported(p); err != nil {
 		return nil, err

@@ -146,8 +146,8 @@ func parsed(times float64, sized bool) price {
 	}
 }
 
-// component returns the estimate of functions that return a part of their receiver, in which a byte may
-// become several.
+// component returns the estimate of functions that return a part of a URL, where each byte becomes at
+// most expansion bytes.
 func component(expansion uint64) price {
 	return func(o *operands) (priced, bool) {
 		x := priced{cost: checker.FixedCostEstimate(1)}

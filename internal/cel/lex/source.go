@@ -22,7 +22,8 @@ func NewSource(src string, checked *cel.Ast) *Source {
 	return &Source{text: text, tokens: Tokens(text), info: checked.NativeRep().SourceInfo()}
 }
 
-// Of returns the source of a node as a single line, or "" if the node has no position in it.
+// Of returns the source of a node as a single line, without comments where possible, or "" if the node has no
+// position.
 func (s *Source) Of(e ast.Expr) string {
 	start, end, ok := s.Range(e)
 	if !ok {

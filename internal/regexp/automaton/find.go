@@ -15,7 +15,7 @@ type Search struct {
 	MinLength, MaxLength int
 	// Count is the number of strings to find. The default is 1.
 	Count int
-	// Steps limits the work, in steps of a pattern. The default is DefaultSteps.
+	// Steps limits the work, which is about the number of visited instructions of the patterns. The default is DefaultSteps.
 	Steps int
 }
 

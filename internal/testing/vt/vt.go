@@ -60,7 +60,7 @@ func (s *Screen) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// step returns the length of the first control or character, or 0 if it is incomplete.
+// step processes the first control or character in pending and returns its length, or 0 if it is incomplete.
 func (s *Screen) step() int {
 	switch c := s.pending[0]; c {
 	case '\r':

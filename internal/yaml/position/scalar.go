@@ -168,7 +168,7 @@ func (m *matcher) jsonRune() bool {
 	return m.matchSame(n)
 }
 
-// escapes maps the escapes of one character to their values. YAML supports all of JSON's escapes.
+// escapes maps the character after a backslash to its value, for YAML and JSON.
 var escapes = map[byte]string{
 	'0': "\x00", 'a': "\a", 'b': "\b", 't': "\t", '\t': "\t", 'n': "\n", 'v': "\v", 'f': "\f", 'r': "\r", 'e': "\x1b",
 	' ': " ", '"': `"`, '\'': "'", '/': "/", '\\': `\`, 'N': "\u0085", '_': "\u00a0", 'L': "\u2028", 'P': "\u2029",

@@ -111,8 +111,8 @@ func TestThreeAnswers(t *testing.T) {
 	}
 }
 
-// If spec.preserveUnknownFields is set, a field that a new version adds may already have any value, so its rules can
-// reject stored objects.
+// If the old CRD sets spec.preserveUnknownFields, stored objects may have any value in a field that the new CRD adds, so
+// a rule that reads the field can reject them.
 func TestKeptFields(t *testing.T) {
 	t.Parallel()
 	for _, kept := range []bool{true, false} {

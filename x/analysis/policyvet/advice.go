@@ -14,8 +14,8 @@ import (
 	"github.com/celadon-cel/celadon/x/valuediff"
 )
 
-// maxExplained limits the findings that get corrections, and maxExplainedLength the length of their expressions in
-// bytes.
+// maxExplained limits the errors and the warnings of a report that get corrections, and maxExplainedLength the length
+// of their expressions in bytes.
 const (
 	maxExplained       = 20
 	maxExplainedLength = 10_000

@@ -51,7 +51,8 @@ func (f *Finder) DeniedByBoth(v Validation, other *Finder) (proved bool, err err
 			return false, nil
 		}
 	}
-	// With failurePolicy Ignore, an expression that fails, or too much work of another one, lets a request pass.
+	// With failurePolicy Ignore, a validation that fails admits the request, and so does the policy if it exceeds its
+	// budget.
 	ignores := text(d.fields, "failurePolicy") == string(admissionregistrationv1.Ignore)
 	isNew := func(validation string) bool { return !slices.Contains(d.validations, validation) }
 	switch {

@@ -44,7 +44,7 @@ type Config struct {
 	// Steps limits the writes that are tried per survivor to find a test that kills it. 0 means
 	// DefaultSteps; a negative value disables the search.
 	Steps int
-	// RulesOnly excludes the bounds of schemas.
+	// RulesOnly excludes mutants of schemas: removed bounds, required fields, and values of enums.
 	RulesOnly bool
 	// Workers is the number of mutants that are tried concurrently; 0 means GOMAXPROCS.
 	Workers int

@@ -115,7 +115,7 @@ type Trace struct {
 	budget  *Budget
 }
 
-// Cut reports whether the budget was used up before all parts were returned.
+// Cut reports whether the budget, which traces can share, was too small to show all parts and values.
 func (t *Trace) Cut() bool { return t.budget.ended }
 
 // at returns the value of a node and its cost including all operands, summed over the elements of a macro. ok is

@@ -1,5 +1,5 @@
-// Package crds implements celadon crds, which copies CRDs from other sources into a folder that celadon check reads.
-// A lock file in the folder lists the sources.
+// Package crds implements celadon crds, which copies CRDs from archives, registries, repositories, and clusters into a
+// folder for the flag --crd. A lock file in the folder lists the sources.
 package crds
 
 import (

@@ -73,7 +73,7 @@ func (s *server) openGo() map[string][]byte {
 	return open
 }
 
-// resolved returns the path with links in its folders resolved, as in Go's positions.
+// resolved returns the path with links in its folders resolved, as in the positions that vet.GoReviewer returns.
 func resolved(name string) string {
 	dir, err := filepath.EvalSymlinks(filepath.Dir(name))
 	if err != nil {

@@ -23,8 +23,8 @@ const (
 	legacyCluster = "LegacyCluster"
 )
 
-// maxCompositeName is the length that Crossplane accepts for the name of a composite resource or claim, which is also
-// a label.
+// maxCompositeName is the maximum length of the name of a composite resource or claim in Crossplane, which also uses
+// the name as the value of a label.
 const maxCompositeName = int64(63)
 
 func compositeDefinitions(object map[string]any) []map[string]any {

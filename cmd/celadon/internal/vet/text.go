@@ -156,7 +156,7 @@ func (one *vetted) kubectl(width int) *finding.Object {
 	return o
 }
 
-// Versions with the same rules at the same costs are combined.
+// versions returns the versions that have rules. It combines those with the same rules at the same costs.
 func versions(r *vet.Report) (list []vet.Version) {
 	for _, v := range r.Versions {
 		if i := slices.IndexFunc(list, func(o vet.Version) bool { return sameRules(o, v) }); i >= 0 {

@@ -37,9 +37,10 @@ func (r *Service) about(context.Context, *Request) (any, error) {
 	return map[string]any{"kubeVersions": vet.KubeVersions()}, nil
 }
 
-// maskedTexts replaces values of format password, and values that contain a password, in each text. If there are any,
-// the texts are written again without comments, which could repeat them. n is the number of passwords. It returns an
-// error if a document cannot be read or has no usable CRD, because its secrets are then unknown.
+// maskedTexts replaces values of format password, and strings that contain one, in each text, except apiVersion, kind,
+// and the object's name and namespace. If there are any, the texts are written again without comments, which could
+// repeat them. It returns an error if a document cannot be read or has no usable CRD, because its secrets are then
+// unknown.
 func maskedTexts(d *verdict.TextChecker, texts ...input.Text) (masked [][]byte, n int, err error) {
 	var mask secret.Mask
 	docs := make([][]*input.Document, len(texts))

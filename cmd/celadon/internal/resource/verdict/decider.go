@@ -82,7 +82,7 @@ type Config struct {
 type Decider struct {
 	Config
 	CRDs *CRDs
-	// explained limits the explanations of a run. Callers that print results must call Settle.
+	// explained limits the work of explanations in a run. Callers that print results must call Settle.
 	explained trace.Run
 
 	builtins   policyrequest.Builtins
