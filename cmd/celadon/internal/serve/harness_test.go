@@ -124,6 +124,7 @@ func serveArgs(ctx context.Context, out io.Writer, args []string) int {
 
 // TestMain also runs celadon serve, for tests that need a process.
 func TestMain(m *testing.M) {
+	os.Unsetenv("GOGC") // make ci sets it for tests, but the server must need no more memory than for users
 	testscript.Main(m, map[string]func(){"celadon": func() {
 		os.Exit(serveArgs(context.Background(), os.Stderr, os.Args[1:]))
 	}})
