@@ -247,7 +247,7 @@ func (r *run) bind(root int, value map[string]any) {
 		r.activation.Set(root, celtypes.NullValue)
 		return
 	}
-	r.activation.Set(root, celvalue.Untyped(value))
+	r.activation.SetObject(root, value)
 }
 
 // typedRequests is the first minor version in which request and namespaceObject are Go structs in

@@ -54,6 +54,14 @@ func Fields(v ref.Val) map[string]any {
 	return nil
 }
 
+// Items returns the items of a value that Untyped or FromGo made from a list.
+func Items(v ref.Val) (items []any, ok bool) {
+	if l, ok := v.(*untypedList); ok {
+		return l.items, true
+	}
+	return nil, false
+}
+
 type untypedMap struct {
 	fields map[string]any
 	fromGo bool // see FromGo

@@ -135,10 +135,16 @@ func NewActivation(roots []celenv.Root) *Activation { return BindRoots(roots, ni
 // becomes an unknown attribute.
 func (a *Activation) Set(index int, v ref.Val) {
 	r := &a.roots[index]
-	r.val, r.bound = v, value
+	r.val, r.raw, r.bound = v, nil, value
 	if v == nil {
 		r.bound = unbound
 	}
+}
+
+// SetObject is like Set for an object without a schema; see celvalue.Untyped.
+func (a *Activation) SetObject(index int, fields map[string]any) {
+	r := &a.roots[index]
+	r.val, r.raw, r.bound = nil, fields, value
 }
 
 // Nested returns an activation that shares the roots and values of a, for programs that run while a program runs with
@@ -220,7 +226,11 @@ func (r *root) boxed() ref.Val {
 	case r.bound == none:
 		return celtypes.OptionalNone
 	}
-	if r.val == nil {
+	switch {
+	case r.val != nil:
+	case r.decl == nil:
+		r.val = celvalue.Untyped(r.raw)
+	default:
 		r.val = celvalue.New(r.raw, r.decl)
 	}
 	if r.optional {

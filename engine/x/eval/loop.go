@@ -109,7 +109,7 @@ func (l *loop) variables(x ast.ComprehensionExpr) []*variable {
 	case l.entries != nil:
 		key.form = textForm
 	default:
-		key.form = boxedForm
+		key.form = untypedForm
 	}
 	if !l.two {
 		return []*variable{key, result}
@@ -145,6 +145,10 @@ func (l *loop) beginBoxed(f *frame, c *cursor, v ref.Val) bool {
 	}
 	if m, ok := v.(traits.Mapper); ok {
 		v = celtypes.NewRefValList(celtypes.DefaultTypeAdapter, f.sortedKeys(m))
+	}
+	if items, ok := celvalue.Items(v); ok {
+		c.items, c.n = items, len(items)
+		return true
 	}
 	if l.emptyRanges && isEmpty(v) {
 		return true
@@ -192,6 +196,9 @@ func (l *loop) next(f *frame, c *cursor) bool {
 		return false
 	}
 	item := &f.slots[l.item]
+	if l.boxed != nil {
+		item = &f.slots[l.key]
+	}
 	if l.entries != nil {
 		f.slots[l.key].text = c.keys[c.i]
 		if l.two {

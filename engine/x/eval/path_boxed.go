@@ -25,11 +25,23 @@ func (m *semantics) boxedPath(a *attribute, counted bool) valFunc {
 		root = a.operand.boxed()
 	}
 	steps, unwrap, has, key := boxedSteps(a.qualifiers), m.unwrap(), a.has, a.key
-	return func(f *frame) ref.Val {
-		v, found := root(f), false
+	take := func(f *frame) (v ref.Val, found bool) {
+		v = root(f)
 		if err, isErr := v.(*celtypes.Err); !isErr || onError && err != absent {
-			v, found = takeSteps(f, v, steps, unwrap)
+			v, found = takeSteps(f, v, celvalue.Fields(v), steps, unwrap)
 		}
+		return v, found
+	}
+	if v, all := a.variable, take; v != nil && len(steps) > 0 && steps[0].name != "" && !steps[0].optional {
+		take = func(f *frame) (ref.Val, bool) {
+			if fields := v.fields(f); fields != nil {
+				return takeSteps(f, nil, fields, steps, unwrap)
+			}
+			return all(f)
+		}
+	}
+	return func(f *frame) ref.Val {
+		v, found := take(f)
 		if key && found && celtypes.IsError(v) {
 			return errKeyIsError
 		}
@@ -75,8 +87,10 @@ func boxedSteps(qualifiers []qualifier) []boxedStep {
 }
 
 // takeSteps takes steps from v and reports whether it found a value. The value can be an error: a list item that does
-// not fit its declaration.
-func takeSteps(f *frame, v ref.Val, steps []boxedStep, unwrap func(*celtypes.Optional) ref.Val) (_ ref.Val, found bool) {
+// not fit its declaration. fields are those of v if it has no schema; v can then be nil if the first step selects one of them.
+func takeSteps(
+	f *frame, v ref.Val, fields map[string]any, steps []boxedStep, unwrap func(*celtypes.Optional) ref.Val,
+) (_ ref.Val, found bool) {
 	opt, isOpt := v.(*celtypes.Optional)
 	if isOpt {
 		if !opt.HasValue() {
@@ -84,7 +98,6 @@ func takeSteps(f *frame, v ref.Val, steps []boxedStep, unwrap func(*celtypes.Opt
 		}
 		v = unwrap(opt)
 	}
-	fields := celvalue.Fields(v) // of v; objects inside of objects are not boxed
 	for i := range steps {
 		s := &steps[i]
 		if isOpt = isOpt || s.optional; fields != nil && s.name != "" && !isOpt {

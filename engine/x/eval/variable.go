@@ -8,6 +8,7 @@ import (
 	celtypes "github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
 
+	"github.com/celadon-cel/celadon/engine/x/celvalue"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -30,13 +31,14 @@ type variable struct {
 type form uint8
 
 const (
-	boxedForm  form = iota // slot.val
-	rawForm                // slot.raw
-	textForm               // slot.text
-	numForm                // slot.num
-	lazyForm               // slot.val, computed on demand
-	resultForm             // the result of a macro that runs as a loop
-	rootForm               // a root of the activation; slot is its index
+	boxedForm   form = iota // slot.val
+	rawForm                 // slot.raw
+	untypedForm             // slot.val, or if that is nil, slot.raw, which has no declaration
+	textForm                // slot.text
+	numForm                 // slot.num
+	lazyForm                // slot.val, computed on demand
+	resultForm              // the result of a macro that runs as a loop
+	rootForm                // a root of the activation; slot is its index
 )
 
 func (p *planner) named(id int64, r *ast.ReferenceInfo) (ref.Val, *variable, error) {
@@ -111,6 +113,14 @@ func (v *variable) boxed() valFunc {
 			}
 			return s.val
 		}
+	case untypedForm:
+		return func(f *frame) ref.Val {
+			s := &f.slots[slot]
+			if s.val == nil {
+				s.val = celvalue.Untyped(s.raw)
+			}
+			return s.val
+		}
 	case textForm:
 		return func(f *frame) ref.Val { return celtypes.String(f.slots[slot].text) }
 	case numForm:
@@ -126,6 +136,22 @@ func (v *variable) boxed() valFunc {
 		}
 	}
 	return func(f *frame) ref.Val { return f.slots[slot].val }
+}
+
+// fields returns the fields of an object without a declaration that is not boxed yet. It returns nil for any other
+// value.
+func (v *variable) fields(f *frame) (fields map[string]any) {
+	switch v.form {
+	case untypedForm:
+		if s := &f.slots[v.slot]; s.val == nil {
+			fields, _ = s.raw.(map[string]any)
+		}
+	case rootForm:
+		if r := &f.roots[v.slot]; r.val == nil && r.decl == nil && r.bound == value {
+			fields, _ = r.raw.(map[string]any)
+		}
+	}
+	return fields
 }
 
 // typedVariable returns the code of a loop's key that is a string or an int. It returns nil for any
