@@ -136,7 +136,8 @@ func (w *write) plainMetadata() bool {
 	return ok && plainMetadata(meta) && validMetadata(meta, w.engine.info.Namespaced)
 }
 
-// A false result may be wrong.
+// unchangedMetadata reports whether the old metadata is plain and the update keeps the fields that must not change. A
+// false result may be wrong.
 func (w *write) unchangedMetadata() bool {
 	meta, _ := w.obj.Object["metadata"].(map[string]any)
 	old, ok := w.old.Object["metadata"].(map[string]any)

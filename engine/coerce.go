@@ -23,7 +23,8 @@ type coercion struct {
 	track  bool
 	// noStatus does not add a missing status when filling in defaults.
 	fill, noStatus bool
-	done           bool
+	// done is set if everything but the metadata already has the form of the schema.
+	done bool
 }
 
 // coerce prunes an object as the API server does after decoding it from a request or from storage. It does not modify
@@ -238,6 +239,8 @@ func checkTypes(path string, v any) error {
 	return fmt.Errorf("%s: Go type %T in the request's object (want a type that engine.Decode returns: map[string]any, []any, string, int64, float64, bool, or nil)", path, v)
 }
 
+// stored returns the old object as the server reads it from storage in version v: converted to the storage
+// version, defaulted there, without malformed metadata, and converted to v.
 func (e *Engine) stored(ctx context.Context, old map[string]any, v *crdVersion) (map[string]any, error) {
 	if !schema.Decoded(old) {
 		return nil, checkTypes("", old)
@@ -291,6 +294,7 @@ func (e *Engine) readBack(ctx context.Context, kept map[string]any, v *crdVersio
 	return e.converted(ctx, read, v)
 }
 
+// converted is like inVersion, but any result that differs from obj is pruned.
 func (e *Engine) converted(ctx context.Context, obj map[string]any, v *crdVersion) (map[string]any, error) {
 	converted, err := e.inVersion(ctx, obj, v)
 	if err != nil || e.webhook || sameMapping(converted, obj) {

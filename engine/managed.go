@@ -102,7 +102,7 @@ func sameOwnedMetadata(obj, old map[string]any) bool {
 	return true
 }
 
-// sameUnordered ignores the order of list items, but the lists must have the same length.
+// sameUnordered ignores the order and repetition of list items, but the lists must have the same length.
 func sameUnordered(a, b any) bool {
 	list, ok := a.([]any)
 	other, isList := b.([]any)

@@ -14,7 +14,8 @@ import (
 
 const generation = "generation"
 
-// A false result may be wrong.
+// plainMetadata reports whether decoding metadata into ObjectMeta and encoding it again changes nothing. A false
+// result may be wrong.
 func plainMetadata(v any) bool {
 	m, ok := v.(map[string]any)
 	if !ok {
@@ -102,7 +103,7 @@ func canonicalTime(s string) bool {
 	return err == nil && !t.IsZero()
 }
 
-// A false result may be wrong.
+// validMetadata reports whether plain metadata is valid on create. A false result may be wrong.
 func validMetadata(m map[string]any, namespaced bool) bool {
 	name, _ := m["name"].(string)
 	namespace, hasNamespace := m["namespace"].(string)
@@ -144,7 +145,7 @@ func validAnnotations(annotations map[string]any) bool {
 	return size < annotationBytes
 }
 
-// Key has a form such as "app" or "example.com/app".
+// isQualified reports whether key has a form such as "app" or "example.com/app".
 func isQualified(key string) bool {
 	for i := 0; i < len(key); i++ {
 		if key[i] == '/' {

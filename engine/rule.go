@@ -20,7 +20,8 @@ type compiledRule struct {
 	// expr is nil if the rule is empty, and skipped, or if it did not compile, and compileErr is set.
 	expr       *expr.Expr
 	compileErr string
-	message    *expr.Expr
+	// message is nil if messageExpression is not set or did not compile.
+	message *expr.Expr
 	// fieldPath is normalized.
 	fieldPath string
 	optional  bool

@@ -73,11 +73,14 @@ func (s *Schema) Validate(ctx context.Context, path *field.Path, value, old any)
 	}
 	object, unknown := s.prepared(value)
 	res = &SchemaResult{Value: object[wrapped], Unknown: unknown}
+	var was map[string]any
+	if old != nil {
+		was, _ = s.prepared(old)
+		old = was[wrapped]
+	}
 	if old == nil || !s.rules.ratchet {
 		res.Errors = s.wrapper.Validate(nil, object)
 	} else {
-		was, _ := s.prepared(old)
-		old = was[wrapped]
 		res.Errors = s.wrapper.ValidateUpdate(nil, object, was)
 	}
 	res.Errors = append(res.Errors, s.wrapper.ListTypes(nil, object)...)

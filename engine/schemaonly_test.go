@@ -101,6 +101,24 @@ func TestSchemaWithoutRatcheting(t *testing.T) {
 	}
 }
 
+// The old value is pruned and defaulted like the new one, with and without ratcheting.
+func TestSchemaDefaultsOld(t *testing.T) {
+	t.Parallel()
+	props := &apiextensionsv1.JSONSchemaProps{}
+	if err := yaml.Unmarshal([]byte(`{type: object, properties: {a: {type: integer, default: 1}}, x-kubernetes-validations: [{rule: self.a >= oldSelf.a}]}`), props); err != nil {
+		t.Fatal(err)
+	}
+	for _, cfg := range []engine.Config{{}, {NoRatcheting: true}, {KubeVersion: "1.29"}} {
+		s, err := engine.CompileSchema(props, cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if res, err := s.Validate(t.Context(), nil, map[string]any{}, map[string]any{}); err != nil || len(res.Errors) > 0 {
+			t.Errorf("%+v: got %+v, %v", cfg, res, err)
+		}
+	}
+}
+
 func schemaValue(t *testing.T, text string) any {
 	t.Helper()
 	if text == "" {

@@ -96,7 +96,9 @@ type write struct {
 	obj, old *unstructured.Unstructured
 	// kind is the kind of the object that was sent, which messages name. A status update keeps the kind of the old
 	// object.
-	kind          runtimeschema.GroupKind
+	kind runtimeschema.GroupKind
+	// unmanaged is set if the server tracks no managers of the old object, and ownersChanged if an update changes
+	// fields whose managers the server tracks.
 	unmanaged     bool
 	ownersChanged bool
 	// unprepared is set if storage may add defaults that the object does not have yet.
@@ -106,8 +108,9 @@ type write struct {
 	unread   error // the decoding error that caused failure, or nil
 	findings []finding
 	cost     int64
-	bug      *InternalError
-	unknown  *WorkLimitError
+	// bug is set if evaluating a rule met an internal error, and unknown if a rule or a schema exceeds the work limit.
+	bug     *InternalError
+	unknown *WorkLimitError
 }
 
 func (w *write) prepare() error {

@@ -22,13 +22,15 @@ type run struct {
 	// textSize is the number of bytes of text in findings, and warned the number of ratcheted errors.
 	textSize, warned int
 	tally            *tally // nil if not requested
-	running          *compiledRule
-	bug              *InternalError
+	// running is the current rule. bug is set if it met an internal error, which invalidates the run.
+	running *compiledRule
+	bug     *InternalError
 	// overworked holds the rules that exceeded the work limit, which are not run again. unknown describes the first.
 	unknown    *WorkLimitError
 	overworked []*compiledRule
 	// warn receives ratcheted errors. If it is nil, they are passed to k8s.io/apiserver/pkg/warning.
-	warn        func(string)
+	warn func(string)
+	// unratcheted is set if false rules reject unchanged values as well.
 	unratcheted bool
 	// Rules that depend on paths in open do not run.
 	open       *openPaths
@@ -308,6 +310,7 @@ func (r *run) rule(rule *compiledRule, at *ruleTarget) {
 	}
 }
 
+// workPerObject is the work limit for all evaluations of one object.
 const workPerObject = 2 * eval.MaxWork
 
 func (r *run) spend(cost uint64) bool {

@@ -22,6 +22,7 @@ import (
 // them. They are kept as JSON and decoded again for each use, and :undo does not change them.
 
 // A collection holds objects of one kind, in the order in which they were read.
+// It is immutable once they are read.
 type collection struct {
 	kind    schema.GroupKind
 	objects []storedObject

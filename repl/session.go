@@ -61,6 +61,7 @@ type Session struct {
 	oldNoted                bool // the user was informed how to try transition rules
 	funcs                   *assist.Functions
 	noPreview               bool // set by :set preview off
+	// collection holds several objects besides the current object, or is nil. olds holds their old versions.
 	collection              *collection
 	olds                    *collection
 	// crds are the CRDs that :load crd finds by kind or name.

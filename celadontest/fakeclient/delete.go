@@ -51,6 +51,8 @@ func (c *call) changed(field, wanted, is, may string) error {
 		"the %s in the precondition (%s) does not match the %s in record (%s). The object might have been %s", field, wanted, field, is, may))
 }
 
+// collected returns an object's finalizers with exactly the garbage collection finalizer that the deletion options
+// require. If they set no policy, it returns finalizers unchanged.
 func collected(finalizers []string, options *metav1.DeleteOptions) []string {
 	all := slices.DeleteFunc(slices.Clone(finalizers), func(f string) bool {
 		return f == metav1.FinalizerOrphanDependents || f == metav1.FinalizerDeleteDependents

@@ -129,6 +129,7 @@ func (c *call) watch(options ...metav1.ListOptions) (watch.Interface, error) {
 }
 
 // wanted is false if watchers do not see the change.
+// An object is added when it begins to match the selectors, and deleted when it no longer matches them.
 func (c *call) event(see view, change change) (e watch.Event, wanted bool) {
 	u, matches, err := see(change.obj)
 	before := false

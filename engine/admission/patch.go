@@ -7,6 +7,7 @@ import (
 	"strings"
 )
 
+// An operation is an operation of RFC 6902. The operation "add" also replaces an existing value.
 type operation struct {
 	Op    string `json:"op"`
 	Path  string `json:"path"`

@@ -121,7 +121,7 @@ func (s *Set) equivalents(ctx context.Context, req *policy.Request) (all []polic
 			e.Convert = func(object map[string]any) (map[string]any, error) {
 				out, err := crd.engine.Convert(ctx, object, version)
 				if bug := (*engine.InternalError)(nil); errors.As(err, &bug) {
-					panic(bug) // which the set reports as an internal error, not as a denial
+					panic(&policy.InternalError{Reason: bug.Reason, Stack: bug.Stack}) // otherwise, the set would deny the request
 				}
 				return out, err
 			}

@@ -18,6 +18,7 @@ type constraints struct {
 	equivalent          bool // matchPolicy: Equivalent
 }
 
+// newConstraints compiles m, which is at path. The server's defaults apply to absent fields.
 func newConstraints(m *matchResources, path string, report reporter) *constraints {
 	c := &constraints{rules: m.ResourceRules, exclude: m.ExcludeResourceRules, equivalent: m.MatchPolicy == nil || *m.MatchPolicy == "Equivalent"}
 	checkOneOf(m.MatchPolicy, path+".matchPolicy", false, report, "Exact", "Equivalent")

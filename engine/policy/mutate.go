@@ -76,7 +76,8 @@ type mutator struct {
 	result  *MutationResult
 	err     error // ends the evaluation
 
-	again   int // 1 in the second pass
+	again int // 1 in the second pass
+	// mutated is set if the server runs a second pass.
 	mutated bool
 	// previous holds the policies with reinvocationPolicy IfNeeded that ran since the last change, and
 	// reinvoked the policies that run in the second pass.

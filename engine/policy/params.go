@@ -119,7 +119,7 @@ func joinParams(list, added []paramsObject) []paramsObject {
 
 var clusterKinds = map[string]bool{"Namespace": true, "Node": true, "PersistentVolume": true, "ComponentStatus": true}
 
-// isNamespaced guesses the scope of a kind that neither a CRD nor Config.Namespaced defines.
+// isNamespaced guesses if neither a CRD nor Config.Namespaced defines the kind.
 func (s *Set) isNamespaced(kind *paramKind, ref *compiledRef) bool {
 	of := kind.gvk()
 	if namespaced, ok := s.scopes[of.GroupKind()]; ok {
@@ -139,6 +139,8 @@ func isBuiltinGroup(group string) bool {
 	return strings.HasSuffix(group, ".k8s.io") && strings.Count(group, ".") == 2 // others, such as gateway.networking.k8s.io, have CRDs
 }
 
+// serves reports whether the server may have a resource of a kind. A kind is unknown if all params are given, but
+// neither its CRD nor an object of it, and its group is not part of Kubernetes.
 func (s *Set) serves(kind *paramKind) bool {
 	if !s.settings.Complete || len(s.params[*kind]) > 0 {
 		return true

@@ -31,7 +31,8 @@ type admission struct {
 	dropped  []Need
 	// undecided is set if a rule on a default needs too much work, or if a rule was not compiled and there are other
 	// errors.
-	undecided    *engine.WorkLimitError
+	undecided *engine.WorkLimitError
+	// complex is the reason why a rule was not compiled. Without other errors, run returns it.
 	complex      *celenv.ComplexError
 	compiler     *compiler
 	reestimators []*reestimator
@@ -199,6 +200,8 @@ func withoutBuild(errs field.ErrorList, u *unit) field.ErrorList {
 
 const identicalDetail = "per-version schemas may not all be set to identical values (top-level validation should be used instead)"
 
+// restore replaces the values of errors that show schemas without rules, and drops errors that occur only without
+// rules.
 func (a *admission) restore(errs field.ErrorList) field.ErrorList {
 	kept := errs[:0]
 	for _, err := range errs {

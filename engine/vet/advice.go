@@ -29,10 +29,11 @@ type Advice struct {
 type advisor struct {
 	perRule, perSchema uint64
 	rules              []*rule
-	others             []*reestimator
-	byPath             map[string]*bound
-	ofRule             map[*rule]*dependence
-	prices             map[string]price
+	// others are the other versions whose estimates must fit.
+	others []*reestimator
+	byPath map[string]*bound
+	ofRule map[*rule]*dependence
+	prices map[string]price
 }
 
 func (a *admission) newAdvisor(u *unit) *advisor {

@@ -132,6 +132,7 @@ func (r *rule) broken() bool {
 	return !r.expr.accepted() || r.message != nil && r.message.rejected
 }
 
+// differs reports whether another version might return another verdict for a reason other than its estimates.
 func (a *admission) differs() bool {
 	if a.old != nil || a.undecided != nil || len(a.errs) != len(a.kinds) || len(a.dropped) > 0 {
 		return true
@@ -147,7 +148,7 @@ func (u *unit) differs() bool {
 		slices.ContainsFunc(u.rules, func(r *rule) bool { return !r.plain() })
 }
 
-// A false result may be wrong.
+// plain reports whether all versions certainly compile the rule in the same way. A false result may be wrong.
 func (r *rule) plain() bool {
 	if !r.expr.accepted() || r.spec.OptionalOldSelf != nil || !celenv.Plain(r.expr.ast) {
 		return false

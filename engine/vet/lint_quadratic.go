@@ -128,7 +128,7 @@ func (s *loopSearch) allEqual(e ast.Expr, m loops.Loop) *Lint {
 		fmt.Sprintf("%s.all(%s, %s)", over, m.Variable, strings.Join(tests, " && ")))
 }
 
-// A NaN is not equal to itself.
+// comparable reports whether elements or their keys always have a value that is equal to itself, which NaN is not.
 func comparable(list *exprPath, keys []string) bool {
 	simple := func(d *types.Decl) bool {
 		return !d.Nullable && (d.Kind == types.String || d.Kind == types.Int || d.Kind == types.Bool)

@@ -16,7 +16,7 @@ import (
 
 type linkedModule struct{ Path, Version, Dir string }
 
-// The licenses and notices must be distributed with the command: of all modules that are linked on a
+// notices prints the licenses and notices that must be distributed with the command: of all modules that are linked on a
 // supported system, and of Go.
 func notices(w io.Writer, repo string) error {
 	modules := map[string]linkedModule{}

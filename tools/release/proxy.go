@@ -13,7 +13,7 @@ import (
 	"golang.org/x/mod/zip"
 )
 
-// The files have the layout of a module proxy. Use them with GOPROXY=file://DIR.
+// writeProxy writes each module at its tag, in the layout of a module proxy. Use it with GOPROXY=file://DIR.
 func writeProxy(repo, version, out string) error {
 	for _, dir := range published {
 		if err := serveModule(repo, dir, version, out); err != nil {

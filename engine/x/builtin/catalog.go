@@ -52,6 +52,7 @@ type Kind struct {
 type Subresource struct {
 	Name string
 	// Kind is the kind of the objects that requests contain.
+	// It is the kind of the resource for status, and, for example, PodExecOptions for exec.
 	Kind schema.GroupVersionKind
 }
 

@@ -104,6 +104,8 @@ func mayBeUnsound(e ast.Expr) (suspect bool) {
 	return suspect
 }
 
+// mayBeUnsoundCall returns true for any call of format, and for calls of the other functions that have a validator,
+// unless the argument is not a literal or is known to be valid.
 func mayBeUnsoundCall(call ast.CallExpr) bool {
 	function, args := call.FunctionName(), call.Args()
 	switch function {

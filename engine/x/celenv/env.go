@@ -177,6 +177,7 @@ func (t *typeTable) declare(e *Env, object *kubecel.DeclType) error {
 	return err
 }
 
+// of returns the type of a root. Roots with the same Decl, such as self and oldSelf, share a type.
 func (t *typeTable) of(d *types.Decl) *cel.Type {
 	known := t.roots[d]
 	if known == nil {

@@ -83,6 +83,7 @@ func (l *listValue) Size() ref.Val  { return celtypes.Int(len(l.items)) }
 func (l *listValue) Type() ref.Type { return celtypes.ListType }
 func (l *listValue) Value() any     { return l.items }
 
+// values returns the items as CEL values in a new slice.
 func (l *listValue) values() []ref.Val {
 	vals := make([]ref.Val, len(l.items))
 	for i, item := range l.items {

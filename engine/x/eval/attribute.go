@@ -15,6 +15,7 @@ import (
 
 // An attribute is a variable or a value with the selections and indexes that follow it. If it is a conditional, both
 // branches get the qualifiers that follow.
+// CEL charges a unit for each attempted selection or index and another for the attribute as a whole.
 type attribute struct {
 	// Exactly one of variable, operand, and cond is set.
 	variable   *variable

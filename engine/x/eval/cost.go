@@ -152,6 +152,7 @@ func (m *semantics) extensionCost(overload string, args []ref.Val, result ref.Va
 }
 
 // flatSize is like sizeOf, but an optional has size 1.
+// The extensions' costs are based on it, and in versions without optionalSizes the costs of standard functions.
 func flatSize(v ref.Val) uint64 {
 	if s, ok := v.(traits.Sizer); ok {
 		return uint64(s.Size().(celtypes.Int))

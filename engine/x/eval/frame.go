@@ -230,6 +230,7 @@ func (f *frame) popKeys(to int) {
 // contain no code for them.
 
 // A Probe gets the value of a condition after each evaluation. ok is false if the evaluation failed.
+// The probe is not called if a limit ends the evaluation.
 type Probe = func(value, ok bool)
 
 // A Prober returns the probes for a checked expression, keyed by the IDs of nodes as PlanProbed

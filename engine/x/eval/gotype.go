@@ -99,6 +99,7 @@ func (k goType) matchesOther(v any, d *types.Decl) bool {
 }
 
 // isObject, isMap, isList, and walkable report whether paths can walk the values of a declaration.
+// celvalue.New represents all values of such a declaration in the same form.
 func isObject(d *types.Decl) bool { return d.Kind == types.Object && d.Readable() }
 
 func isMap(d *types.Decl) bool {

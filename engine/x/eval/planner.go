@@ -216,6 +216,7 @@ const (
 	lookup     = "github.com/google/cel-go/common/types.(*"
 )
 
+// knownPanics lists the panics of upstream's evaluation. TestKnownPanics checks each of them.
 var knownPanics = []knownPanic{
 	{ours + "engine/x/celvalue.(*mapListValue).", unhashable, "k8s.io/apiserver/pkg/cel/common.(*unstructuredMapList).getMap: a key of a map list that is a list or an object"},
 	{ours + "engine/x/eval.newMap", unhashable, "cel-go/interpreter.(*evalMap).Exec: a key of bytes, or a semver"},

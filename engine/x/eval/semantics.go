@@ -13,11 +13,14 @@ import (
 // errorsEnd are checked at run time.
 
 type semantics struct {
-	minor   int
-	has     [features]bool
+	minor int
+	has   [features]bool
+	// prices holds the costs of calls of the Kubernetes libraries' functions, by name. revised holds the
+	// functions whose results differ from the linked functions, by name.
 	prices  map[string]price
 	revised map[string]revisedFunction
-	sizeOf  func(ref.Val) uint64
+	// sizeOf returns the size of a value for the costs of standard functions.
+	sizeOf func(ref.Val) uint64
 }
 
 type feature uint8

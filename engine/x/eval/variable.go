@@ -147,7 +147,7 @@ func (v *variable) fields(f *frame) (fields map[string]any) {
 			fields, _ = s.raw.(map[string]any)
 		}
 	case rootForm:
-		if r := &f.roots[v.slot]; r.val == nil && r.decl == nil && r.bound == value {
+		if r := &f.roots[v.slot]; r.val == nil && r.decl == nil && r.bound == value && !r.optional {
 			fields, _ = r.raw.(map[string]any)
 		}
 	}

@@ -35,7 +35,9 @@ func (e *OverworkError) Error() string {
 // The limits are in units of work: about a nanosecond, a byte that is read, or a byte of memory.
 const (
 	// MaxWork is the work limit of an evaluation, unless the activation sets a lower limit.
-	MaxWork   = 1 << 30
+	MaxWork = 1 << 30
+	// noShare means that the activation's evaluations do not share a limit. maxMemory is the number of bytes that an
+	// evaluation may allocate.
 	noShare   = 0
 	maxMemory = 96 << 20
 	// pollWork is the work after which an evaluation checks whether it is canceled.

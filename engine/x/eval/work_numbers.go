@@ -53,6 +53,7 @@ func quantityRead(f *frame, args []ref.Val) {
 	f.workUnits(n * (8 + n/16384))
 }
 
+// quantities adds the work of comparing or adding quantities. Both are first extended to a common scale.
 func quantities(f *frame, args []ref.Val) {
 	low, high, digits := math.Inf(1), math.Inf(-1), 0.0
 	for _, arg := range args {

@@ -21,7 +21,8 @@ type Compiler struct {
 	limit int64
 	bad   func(src string, err error) error
 	roots []celenv.Root
-	envs  map[bool]*cel.Env
+	// envs holds the environments by optionalOldSelf.
+	envs map[bool]*cel.Env
 }
 
 // NewCompiler returns a Compiler for expressions whose self is declared as d. If bare is set, self

@@ -109,7 +109,7 @@ const (
 	// keepUnknown prunes nothing at this level or below.
 	keepUnknown mode = iota
 	dropUnknown
-	// preserveUnknown keeps them with everything below. Below fields in the schema, pruning
+	// preserveUnknown keeps unknown fields with everything below. Below fields in the schema, pruning
 	// resumes.
 	preserveUnknown
 )

@@ -92,7 +92,7 @@ func (p *pattern) match(s string, m *meter) bool {
 	return p.re.MatchString(s)
 }
 
-// per byte of a string with a format
+// perFormatted is the work for each byte of a string with a format.
 const perFormatted = 100
 
 func (t *text) formatted(s string, m *meter) bool {

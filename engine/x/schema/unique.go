@@ -106,7 +106,7 @@ func mix(x uint64) uint64 {
 	return x ^ x>>33
 }
 
-// the largest number of items whose hashes are kept on the stack
+// few is the largest number of items whose hashes are kept on the stack.
 const few = 32
 
 var hashBuffers = sync.Pool{New: func() any { return new([]uint64) }}

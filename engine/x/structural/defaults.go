@@ -85,6 +85,7 @@ func (d *Defaulter) object(fields map[string]any) {
 	}
 }
 
+// nullDefault returns a copy of the default for a null that the schema does not permit, otherwise v.
 func (d *Defaulter) nullDefault(v any) any {
 	if v != nil || d.nullable {
 		return v

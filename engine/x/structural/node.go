@@ -11,6 +11,7 @@ import (
 
 // Node returns the structural schema that schema.NewStructural returns for the internal version of s, without creating
 // the internal version, which is slow. The result shares memory with s.
+// TestNode compares it with upstream's two steps.
 func Node(s *apiextensionsv1.JSONSchemaProps) (*schema.Structural, error) {
 	return (&maker{}).node(s)
 }

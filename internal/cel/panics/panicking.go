@@ -1,4 +1,6 @@
 // Package panics identifies the function that panicked.
+// A panic in a library that the API server also uses is reproduced as the server's result. A panic in Celadon's own
+// code is always a bug.
 package panics
 
 import (

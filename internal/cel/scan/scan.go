@@ -7,6 +7,7 @@ package scan
 import "math"
 
 // A Token is a token of the source. Start and End are byte offsets.
+// The struct is small enough for the compiler to keep it in registers, because parsers copy tokens at each step.
 type Token struct {
 	Kind       Kind
 	Marks      Marks

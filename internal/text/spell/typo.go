@@ -13,6 +13,7 @@ var parts = lazy.New(`[A-Z]+[a-z]*|[a-z]+|[0-9]+`)
 const minTypo = 4
 
 // IsTypo reports whether word is almost certainly a misspelling of name.
+// They differ only in case and separators, or in one letter of one of their words, but not in its first letter.
 func IsTypo(word, name string) bool {
 	if IsSame(word, name) {
 		return true

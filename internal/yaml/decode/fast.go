@@ -20,6 +20,7 @@ const atEnd = -1
 // fast decodes the subset of YAML that is common in Kubernetes: block mappings and lists, flow collections on a single
 // line, plain and quoted scalars, and literal blocks. For anything else, including errors, it returns false, and the
 // library decodes the document from the start. The value does not share memory with text.
+// fast reports no errors and does not determine which documents are valid.
 func (r *reader) fast(text []byte) (v any, ok bool) {
 	if !simple(text) {
 		return nil, false

@@ -49,6 +49,7 @@ func NewKeys(in io.Reader) *Keys { return &Keys{in: in} }
 func (k *Keys) Take() { k.waiting.Add(-1) }
 
 // Waiting reports whether more keys are waiting to be processed.
+// During a paste, for example, a line need not be painted before the last key.
 func (k *Keys) Waiting() bool { return k.waiting.Load() > 0 }
 
 // Read implements io.Reader. It waits for a key or an error.

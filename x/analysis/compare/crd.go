@@ -70,6 +70,8 @@ func conversion(of *apiextensionsv1.CustomResourceConversion) string {
 	return string(of.Strategy)
 }
 
+// versions compares versions by name. A new served version is compared with the old storage version if objects are
+// converted by strategy None.
 func (c *comparison) versions() error {
 	for i := range c.before.crd.Spec.Versions {
 		if old := c.before.at(i); c.after.named(old.version.Name) == nil {
@@ -243,6 +245,8 @@ func deprecated(v *crdVersion) string {
 	return "deprecated"
 }
 
+// stored adds a change for a new storage version. If the old one is still served and objects are converted by
+// strategy None, it also adds changes for the fields that are lost.
 func (c *comparison) stored() {
 	was, is := c.before.storage(), c.after.storage()
 	if was.version.Name == is.version.Name {

@@ -141,6 +141,8 @@ func (p *place) enum(values []schema.JSON) sat.Lit {
 	return g.any(some...)
 }
 
+// equals returns a literal that holds if the value equals v. It is free, which can only lose proofs, unless v is null
+// or a string, integer, or bool of the declared type.
 func (p *place) equals(v any) sat.Lit {
 	g := &p.formula.gates
 	switch v := v.(type) {

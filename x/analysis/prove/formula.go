@@ -43,6 +43,7 @@ type formula struct {
 	steps    int
 }
 
+// sibling is a rule that accepted objects satisfy.
 type sibling struct {
 	ref engine.RuleRef
 	lit sat.Lit

@@ -87,6 +87,7 @@ func (w *formula) quantified(key string, ranges []alt, every bool, body func(*pl
 const maxInstances = 250
 
 // instantiate applies each macro to the known elements. This can create more macros and elements.
+// It stops at the limit, which can only lose proofs.
 func (w *formula) instantiate() {
 	for again := true; again; {
 		again = false

@@ -108,6 +108,7 @@ const (
 	aSearch   = 1_000
 )
 
+// noText reports whether automata find that no string satisfies the constraints. A false result proves nothing.
 func (w *formula) noText(parts []stringConstraint) bool {
 	left := maxSteps - w.steps
 	if left <= 0 {

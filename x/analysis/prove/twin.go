@@ -86,6 +86,7 @@ func (w *formula) shown(first, next *place, above sat.Lit) sat.Lit {
 	return written
 }
 
+// mirror makes twins with separate contents equal if both have the written value.
 func (w *formula) mirror(p *place) {
 	if p.twin != nil && p.content != p.twin.content {
 		w.agree(p.twin.content, p.content, p.twin.same)

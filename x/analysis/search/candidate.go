@@ -21,9 +21,10 @@ const (
 )
 
 type candidate struct {
-	op    Operation
-	obj   map[string]any
-	old   map[string]any // nil on create
+	op  Operation
+	obj map[string]any
+	old map[string]any // nil on create
+	// split is set if the status is a subresource with its own update operation.
 	split bool
 }
 

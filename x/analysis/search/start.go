@@ -88,6 +88,8 @@ func (h *solver) fillPool() error {
 	return nil
 }
 
+// poolOf returns the key of the target rule's pool, and the rule for which the pool is filled: the first rule at the
+// same path that compiles and is a transition rule if and only if the target rule is.
 func (h *solver) poolOf() (key string, first *rule) {
 	key = h.rule.ref.Path
 	if h.rule.transition() {

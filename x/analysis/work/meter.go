@@ -94,6 +94,8 @@ func TooDeep(depth int) string {
 // questions without a result. Few rules fail or exceed the budget, so questions about these outcomes mostly have no
 // result: each counts as several (RareQuestion).
 const (
+	// When these were set, the largest real CRDs used up to four fifths of a budget: 369 questions about the
+	// 1,114 nodes of HostedCluster took 1,100 million units, and one question 24 million.
 	QuestionLimit = 32_000_000
 
 	runLimit       = 60_000_000

@@ -48,6 +48,7 @@ func public(address string) error {
 	return nil
 }
 
+// publicHost returns an error unless all addresses of a host are public.
 func publicHost(ctx context.Context, host string) error {
 	addresses, err := net.DefaultResolver.LookupNetIP(ctx, "ip", host)
 	for _, ip := range addresses {

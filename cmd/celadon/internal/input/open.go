@@ -37,6 +37,7 @@ func openRegular(path string) (*os.File, error) {
 	return reopened(path)
 }
 
+// reopened opens a path that was a regular file when it was found.
 func reopened(path string) (*os.File, error) {
 	return still(os.OpenFile(path, os.O_RDONLY|nonblock, 0))
 }

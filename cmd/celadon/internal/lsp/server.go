@@ -35,6 +35,7 @@ type server struct {
 	crds   crds
 	ctx    context.Context
 
+	// configuring is held while settings change.
 	configuring sync.Mutex
 
 	mu         sync.Mutex // guards the fields below up to exited

@@ -34,8 +34,9 @@ type admissionHandler struct {
 // An httpError is a response that is not an AdmissionReview. The API server treats it as a failure
 // of the webhook and applies the failurePolicy.
 type httpError struct {
-	code   int
-	text   string
+	code int
+	text string
+	// unread is set if the body was not read completely.
 	unread bool
 }
 

@@ -8,6 +8,7 @@
 //	s.Core()                           // b.Not()
 //
 // Work is counted in steps, not in time, so the same calls always have the same results.
+// Existing libraries can only be limited by time, or not at all.
 package sat
 
 // How it works. The solver uses conflict-driven clause learning, as in Eén and Sörensson, An

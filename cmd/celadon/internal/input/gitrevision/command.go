@@ -39,6 +39,8 @@ var doors = []string{
 // (safe.directory). Other GIT_ variables are removed, because they could redirect git.
 var keptVariables = []string{"GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "GIT_CONFIG_COUNT"}
 
+// environment returns the user's environment without git's other variables, and with variables that prevent git from
+// connecting, prompting, and writing.
 func (r repository) environment(user []string) []string {
 	env := slices.DeleteFunc(slices.Clone(user), func(v string) bool {
 		name, _, _ := strings.Cut(v, "=")

@@ -88,10 +88,11 @@ type Decider struct {
 	builtins   policyrequest.Builtins
 	admitsCRDs bool
 
-	tables    sync.Map // of the rows of built-in kinds
-	assumed   sync.Map // the objects that admission plugins need but that were not given
-	calls     sync.Map // the numbers of calls of webhooks
-	copies    sync.Map // the deciders of each CRD, by conflict
+	tables  sync.Map // of the rows of built-in kinds
+	assumed sync.Map // the objects that admission plugins need but that were not given
+	calls   sync.Map // the numbers of calls of webhooks
+	copies  sync.Map // the deciders of each CRD, by conflict
+	// untracked is set if an old object has no trace of the tool that wrote it.
 	untracked atomic.Bool
 	immutable sync.Map // the files whose objects must be recreated
 }
