@@ -251,6 +251,9 @@ func (b *adjuster) elements(e ast.Expr, sc *scope) (all []binding) {
 		}
 		return all
 	}
+	if args := summands(e); args != nil {
+		return append(b.elements(args[0], sc), b.elements(args[1], sc)...)
+	}
 	if l, ok := loopOf(e); ok {
 		for _, of := range b.elements(l.Over, sc) {
 			switch inner := l.enter(b, sc, of); {
@@ -266,6 +269,14 @@ func (b *adjuster) elements(e ast.Expr, sc *scope) (all []binding) {
 		all = append(all, binding{list: e, in: sc, index: i})
 	}
 	return all
+}
+
+// summands returns the operands of +, or nil for any other expression.
+func summands(e ast.Expr) []ast.Expr {
+	if e.Kind() != ast.CallKind || e.AsCall().FunctionName() != operators.Add {
+		return nil
+	}
+	return e.AsCall().Args()
 }
 
 func (b *adjuster) elementsAt(p objectPath) (all []binding) {

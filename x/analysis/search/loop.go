@@ -164,7 +164,10 @@ func (b *adjuster) grow(e ast.Expr, sc *scope) bool {
 		return b.add(h.objectPath)
 	}
 	l, ok := loopOf(e)
-	switch {
+	switch args := summands(e); {
+	case args != nil:
+		i := b.m.rng.IntN(2)
+		return b.grow(args[i], sc) || b.grow(args[1-i], sc)
 	case ok && l.Name == loops.Filter:
 		return b.another(l, sc)
 	case ok && l.Name == loops.Map:

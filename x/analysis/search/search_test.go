@@ -74,6 +74,7 @@ func TestFindByOperator(t *testing.T) {
 		m    = "m: {type: integer}"
 		list = "l: {type: array, maxItems: 9, items: {type: object, properties: {k: {type: string}, v: {type: integer}}}}"
 		ss   = "s: {type: array, maxItems: 9, items: {type: string, maxLength: 40}}"
+		us   = "u: {type: array, maxItems: 9, items: {type: string, maxLength: 40}}"
 		dict = "d: {type: object, maxProperties: 9, additionalProperties: {type: string}}"
 	)
 	for _, test := range []struct {
@@ -116,6 +117,7 @@ func TestFindByOperator(t *testing.T) {
 		{"!has(self.l) || self.l.map(x, x.?v.orValue(0)).all(v, v != 4)", []string{list}},
 		{"!has(self.l) || self.l.all(x, self.l.all(y, !has(x.k) || !has(y.k) || x.k != y.k || x == y))", []string{list}},
 		{"!has(self.s) || self.s.size() < 3", []string{ss}},
+		{"!has(self.s) || !has(self.u) || size(self.s + self.u) <= 10", []string{ss, us}},
 		{"!has(self.s) || !('x' in self.s)", []string{ss}},
 		{"!has(self.s) || self.s.all(x, x.startsWith('p-'))", []string{ss}},
 		{"!has(self.d) || self.d.all(k, k.size() < 4)", []string{dict}},
