@@ -62,8 +62,8 @@ type Session struct {
 	funcs                   *assist.Functions
 	noPreview               bool // set by :set preview off
 	// collection holds several objects besides the current object, or is nil. olds holds their old versions.
-	collection              *collection
-	olds                    *collection
+	collection *collection
+	olds       *collection
 	// crds are the CRDs that :load crd finds by kind or name.
 	crds []Document
 	// Width is the number of columns available for replies. 0 means unlimited.
