@@ -7,13 +7,13 @@ import (
 )
 
 // A lifetime holds the first minors that serve a version, warn about it, and no longer serve it, or 0. They come from
-// k8s.io/api/admissionregistration.
+// k8s.io/api/admissionregistration v0.38.0-beta.0, which no longer ends v1alpha1 of mutating policies, as 1.37 announced.
 type lifetime struct{ introduced, deprecated, removed int }
 
 // lifetimes maps kinds without the suffix Binding to their versions.
 var lifetimes = map[string]map[string]lifetime{
 	policyKind:                       {"v1alpha1": {26, 29, 32}, "v1beta1": {28, 31, 34}, "v1": {30, 0, 0}},
-	mutatingKind:                     {"v1alpha1": {32, 35, 38}, "v1beta1": {34, 37, 40}, "v1": {36, 0, 0}},
+	mutatingKind:                     {"v1alpha1": {32, 35, 0}, "v1beta1": {34, 37, 40}, "v1": {36, 0, 0}},
 	"ValidatingWebhookConfiguration": {"v1beta1": {9, 16, 22}, "v1": {16, 0, 0}},
 	"MutatingWebhookConfiguration":   {"v1beta1": {9, 16, 22}, "v1": {16, 0, 0}},
 }
@@ -33,8 +33,11 @@ func unserved(document map[string]any, minor int) (problem string, isError bool)
 	case of.removed > 0 && minor >= of.removed:
 		return fmt.Sprintf("%s %s is not served since Kubernetes 1.%d: use %s/%s", apiVersion, kind, of.removed, apiGroup, use), true
 	case of.deprecated > 0 && minor >= of.deprecated:
-		const format = "%s %s is deprecated since Kubernetes 1.%d, and not served since 1.%d: use %s/%s"
-		return fmt.Sprintf(format, apiVersion, kind, of.deprecated, of.removed, apiGroup, use), false
+		until := ""
+		if of.removed > 0 {
+			until = fmt.Sprintf(", and not served since 1.%d", of.removed)
+		}
+		return fmt.Sprintf("%s %s is deprecated since Kubernetes 1.%d%s: use %s/%s", apiVersion, kind, of.deprecated, until, apiGroup, use), false
 	}
 	return "", false
 }
