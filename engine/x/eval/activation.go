@@ -29,7 +29,7 @@ type Activation struct {
 type root struct {
 	name     string
 	raw      any
-	decl     *types.Decl // nil if the value is a ref.Val from the start
+	decl     *types.Decl // nil if the value is a ref.Val from the start, or an object without a schema
 	val      ref.Val     // boxed value; created on demand
 	bound    presence
 	optional bool

@@ -222,7 +222,7 @@ func (b *binding) code(inv *invocation) *code {
 	for i, arg := range inv.args {
 		args[i] = arg.boxed()
 	}
-	call, typed := b.caller(), b.semantics.onStack(inv)
+	call := b.caller()
 	c := boxedCode(asCall, func(f *frame) ref.Val {
 		base := len(f.args)
 		for _, arg := range args {
@@ -232,12 +232,6 @@ func (b *binding) code(inv *invocation) *code {
 				return v // CEL does not charge a call unless all arguments were evaluated
 			}
 			f.args = append(f.args, v)
-		}
-		if typed != nil {
-			if v := typed(f); v != nil {
-				f.popArgs(base)
-				return v
-			}
 		}
 		return call(f, base)
 	})

@@ -6,8 +6,6 @@ import (
 
 	"github.com/google/cel-go/common/operators"
 	"github.com/google/cel-go/common/overloads"
-	celtypes "github.com/google/cel-go/common/types"
-	"github.com/google/cel-go/common/types/ref"
 )
 
 // How it works: before errorsEnd, both operands are evaluated and charged before an error is returned,
@@ -69,54 +67,6 @@ func (m *semantics) typedBinary(inv *invocation, a, b *code) *code {
 		return boolCode(containsText(x, y))
 	}
 	return nil
-}
-
-// onStack returns a function that makes a call with the typed code of strings or ints if its two arguments on the stack
-// have that type, and returns nil otherwise. onStack returns nil for a call without such code.
-func (m *semantics) onStack(inv *invocation) valFunc {
-	if len(inv.args) != 2 {
-		return nil
-	}
-	for _, overload := range inv.may {
-		one := &invocation{function: inv.function, overload: overload}
-		if c := ordering(one, intOnStack(2), intOnStack(1)); c != nil {
-			return ofType[celtypes.Int](c.boxed())
-		}
-	}
-	c := m.typedBinary(inv, stringOnStack(2), stringOnStack(1))
-	if c == nil || c.kind != boolKind {
-		return nil
-	}
-	return ofType[celtypes.String](c.boxed())
-}
-
-// intOnStack is the nth argument from the top of the stack.
-func intOnStack(n int) *code {
-	return intCode(func(f *frame) (int64, bool) {
-		v, ok := f.args[len(f.args)-n].(celtypes.Int)
-		return int64(v), ok
-	})
-}
-
-// stringOnStack is the nth argument from the top of the stack.
-func stringOnStack(n int) *code {
-	return stringCode(func(f *frame) (string, bool) {
-		v, ok := f.args[len(f.args)-n].(celtypes.String)
-		return string(v), ok
-	})
-}
-
-// ofType returns a function that calls val if both arguments on the stack are of type T, and returns nil otherwise.
-func ofType[T ref.Val](val valFunc) valFunc {
-	return func(f *frame) ref.Val {
-		args := f.args[len(f.args)-2:]
-		_, okA := args[0].(T)
-		_, okB := args[1].(T)
-		if !okA || !okB {
-			return nil
-		}
-		return val(f)
-	}
 }
 
 func negate(x intFunc) intFunc {
