@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -116,7 +117,7 @@ func checkCommand(s command.Streams) *cobra.Command {
 	command.Values(cmd, "output", print.Formats()...)
 	command.Values(cmd, "validate", "strict", "warn", "ignore")
 	command.Values(cmd, "apply", "client", "server", "replace")
-	command.Values(cmd, "subresource", policyrequest.Updated...)
+	command.Values(cmd, "subresource", slices.Concat(policyrequest.Updated, policyrequest.Sent)...)
 	command.KubeVersions(cmd, "kube-version")
 	cluster.Complete(cmd)
 	withoutFiles(cmd, "base", "exclude", "max-findings", "field-selector", "now", "convert", "shard", "source", "sources", "run",

@@ -24,11 +24,38 @@ type Access struct {
 }
 
 func (a *Access) reason() string {
-	what := a.Path
-	if what == "" {
-		what = schema.GroupResource{Group: a.Group, Resource: a.Resource}.String()
+	return fmt.Sprintf("an expression asks whether %q may %s %s: add the RBAC objects", a.User.Name, a.Verb, a.what())
+}
+
+func (a *Access) what() string {
+	if a.Path != "" {
+		return a.Path
 	}
-	return fmt.Sprintf("an expression asks whether %q may %s %s: add the RBAC objects", a.User.Name, a.Verb, what)
+	resource := a.Resource
+	if a.Subresource != "" {
+		resource += "/" + a.Subresource
+	}
+	return schema.GroupResource{Group: a.Group, Resource: resource}.String()
+}
+
+// explain describes the decision about an access.
+func (a *Access) explain(decision Authorization) string {
+	what := a.what()
+	if a.Name != "" {
+		what += " " + a.Name
+	}
+	if a.Namespace != "" {
+		what += " in namespace " + a.Namespace
+	}
+	switch {
+	case decision.Allowed && decision.Reason != "":
+		return "allowed, because " + decision.Reason
+	case decision.Allowed:
+		return fmt.Sprintf("allowed: %s may %s %s", a.User.Name, a.Verb, what)
+	case decision.Reason != "":
+		return "denied, because " + decision.Reason
+	}
+	return fmt.Sprintf("denied, because no role lets %s %s %s", a.User.Name, a.Verb, what)
 }
 
 // An Authorization is the decision about an Access.
@@ -45,6 +72,10 @@ type authority struct {
 	decide func(Access) Authorization
 	// unknown is an access whose decision is not known, or nil.
 	unknown *Access
+	// asked and answered are the last access and its decision, if explains is set.
+	explains bool
+	asked    *Access
+	answered Authorization
 }
 
 var errUnknownAccess = errors.New("the decision is not known")
@@ -63,6 +94,9 @@ func (a *authority) Authorize(_ context.Context, of authorizer.Attributes) (auth
 	var decision Authorization
 	if a.decide != nil {
 		decision = a.decide(access)
+	}
+	if a.explains {
+		a.asked, a.answered = &access, decision
 	}
 	switch {
 	case !decision.Known:

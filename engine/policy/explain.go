@@ -21,7 +21,8 @@ type Value struct {
 	Offset int
 	// Value is decoded JSON. It is nil if Problem is set.
 	Value any
-	// Problem is the reason why the part has no value, such as "no such key: replicas".
+	// Problem is the reason why the part has no value, such as "no such key: replicas". For a check of an access, it is
+	// the decision with its reason.
 	Problem string
 	// Hint describes how to avoid Problem, or is "".
 	Hint string

@@ -16,6 +16,7 @@ import (
 	"github.com/celadon-cel/celadon/engine/x/expr"
 	"github.com/celadon-cel/celadon/internal/cel/lex"
 	"github.com/celadon-cel/celadon/internal/cel/loops"
+	"github.com/celadon-cel/celadon/internal/kubecel"
 )
 
 // How it works: each part of an expression is planned as a program of its own, with the variables of macros as further
@@ -111,10 +112,13 @@ func (c *valueCollector) expression(of *expression) {
 func (c *valueCollector) visit(e ast.Expr) {
 	problems := c.problems
 	if c.selects(e) {
-		v := c.value(e)
-		c.add(c.source.Of(e), e, v)
-		if c.failed && celtypes.IsError(v) {
-			c.variable(variableIn(e))
+		v, name := c.value(e), variableIn(e)
+		asks, decision := c.asks(name)
+		if !decision {
+			c.add(c.source.Of(e), e, v)
+		}
+		if decision || c.failed && celtypes.IsError(v) || v == celtypes.False && asks {
+			c.variable(name)
 		}
 		return
 	}
@@ -144,6 +148,20 @@ func variableIn(e ast.Expr) string {
 			return ""
 		}
 	}
+}
+
+// asks reports whether a variable asks for an access, and whether it is the decision about it.
+func (c *valueCollector) asks(name string) (asks, decision bool) {
+	i, ok := c.run.program.variableIndex[name]
+	if !ok || c.run.program.parts[partVariable][i].checked == nil {
+		return false, false
+	}
+	of := c.run.program.parts[partVariable][i].checked.NativeRep()
+	ast.PostOrderVisit(of.Expr(), ast.NewExprVisitor(func(e ast.Expr) {
+		decision = of.GetType(e.ID()).TypeName() == kubecel.DecisionType.TypeName() // the last one is the root
+		asks = asks || decision
+	}))
+	return asks, decision
 }
 
 func (c *valueCollector) variable(name string) {
@@ -194,9 +212,9 @@ func (c *valueCollector) call(e ast.Expr) bool {
 			c.visit(args[2])
 		}
 		return true
-	case "allowed": // of a check of the authorizer
+	case "check": // of the authorizer
 		if e.AsCall().IsMemberFunction() {
-			c.add(c.source.Of(e), e, c.value(e))
+			c.access(e)
 		}
 		return false
 	case operators.Equals, operators.NotEquals, operators.Less, operators.LessEquals, operators.Greater, operators.GreaterEquals:
@@ -212,6 +230,17 @@ func (c *valueCollector) call(e ast.Expr) bool {
 		return true
 	}
 	return false
+}
+
+// access adds the decision about an access that e asks for.
+func (c *valueCollector) access(e ast.Expr) {
+	a := &c.run.authority
+	a.explains, a.asked = true, nil
+	c.value(e)
+	a.explains = false
+	if a.asked != nil && a.answered.Known {
+		c.put(Value{Expression: c.source.Of(e), Offset: c.offset(e), Problem: a.asked.explain(a.answered)})
+	}
 }
 
 func isComputed(e ast.Expr) (reads bool) {
@@ -314,16 +343,10 @@ func (c *valueCollector) rootOf(name string) int {
 
 // add adds the value of a part once. e is nil for an element.
 func (c *valueCollector) add(text string, e ast.Expr, of ref.Val) {
-	if of == nil || text == "" || c.seen[text] || len(c.values) == maxValues {
+	if of == nil || c.seen[text] {
 		return
 	}
-	c.seen[text] = true
-	v := Value{Expression: text, Offset: -1}
-	if e != nil && c.depth == 0 {
-		if from, _, ok := c.source.Range(e); ok {
-			v.Offset = from
-		}
-	}
+	v := Value{Expression: text, Offset: c.offset(e)}
 	if err, failed := of.(*celtypes.Err); failed {
 		v.Problem = err.Error()
 		if v.Hint = c.hint(e, v.Problem); c.of.part == partMutation {
@@ -338,5 +361,23 @@ func (c *valueCollector) add(text string, e ast.Expr, of ref.Val) {
 	if absent, test := strings.CutPrefix(text, "has("); test && of == celtypes.False {
 		c.seen[strings.TrimSuffix(absent, ")")] = true
 	}
+	c.put(v)
+}
+
+// offset returns -1 if the position of e in the explained expression is not known.
+func (c *valueCollector) offset(e ast.Expr) int {
+	if e != nil && c.depth == 0 {
+		if from, _, ok := c.source.Range(e); ok {
+			return from
+		}
+	}
+	return -1
+}
+
+func (c *valueCollector) put(v Value) {
+	if v.Expression == "" || c.seen[v.Expression] || len(c.values) == maxValues {
+		return
+	}
+	c.seen[v.Expression] = true
 	c.values = append(c.values, v)
 }

@@ -38,6 +38,7 @@ var (
 	URLType      = apiservercel.URLType
 
 	AuthorizerType    = library.AuthorizerType
+	DecisionType      = library.DecisionType
 	ResourceCheckType = library.ResourceCheckType
 )
 

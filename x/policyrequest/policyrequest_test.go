@@ -1,13 +1,16 @@
 package policyrequest_test
 
 import (
+	"maps"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/x/builtin"
 	"github.com/celadon-cel/celadon/x/policyrequest"
 )
 
@@ -90,5 +93,24 @@ func TestBuiltin(t *testing.T) {
 	secret := kind("v1", "Secret").Subject(map[string]any{"data": map[string]any{"a": "c2VjcmV0"}, "stringData": map[string]any{"b": "open"}})
 	if !secret.Secrets.In("it is c2VjcmV0") || !secret.Secrets.In("open") {
 		t.Errorf("the data of a Secret is shown: %v", secret.Secrets)
+	}
+}
+
+func TestSent(t *testing.T) {
+	t.Parallel()
+	catalog, err := builtin.Newest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := map[string]bool{}
+	for _, k := range catalog.Kinds() {
+		for _, s := range k.Subresources {
+			if _, name, ok := catalog.Subresource(s.Kind); ok {
+				names[name] = true
+			}
+		}
+	}
+	if got := slices.Sorted(maps.Keys(names)); !slices.Equal(got, policyrequest.Sent) {
+		t.Errorf("got %v, want %v", policyrequest.Sent, got)
 	}
 }

@@ -137,6 +137,10 @@ const ScaleName = "scale"
 // it. Custom resources have only the first two.
 var Updated = []string{"status", ScaleName, "ephemeralcontainers", "resize", "approval", "finalize"}
 
+// Sent lists the subresources whose requests have an object of a kind of their own, such as PodExecOptions. Only
+// policies validate it.
+var Sent = []string{"attach", "binding", "eviction", "exec", "portforward", "proxy", "token"}
+
 var scaleKind = autoscalingv1.SchemeGroupVersion.WithKind("Scale")
 
 // target returns to, or for requests to scale, a copy with the kind Scale.

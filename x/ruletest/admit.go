@@ -219,8 +219,8 @@ func (b *own) admit(t *trial, req engine.Request, res *engine.Result) *engine.Re
 		t.fail(err)
 		return nil
 	}
-	if a.Undecided == "" && b.expect.decided && len(got.Undecided) > 0 {
-		a.Undecided = got.Undecided[0].String()
+	if len(got.Undecided) > 0 {
+		t.unknown = got.Undecided[0].String()
 	}
 	if a.Undecided != "" {
 		t.problem = a.Undecided

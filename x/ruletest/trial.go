@@ -44,7 +44,9 @@ type trial struct {
 	wrong          []Mismatch
 	remarks        []string
 	problem        string
-	bug            error
+	// unknown is the reason why there may be other decisions of policies, or "".
+	unknown string
+	bug     error
 }
 
 // Mismatch is a difference from an expectation.

@@ -35,11 +35,19 @@ func (s *Source) Of(e ast.Expr) string {
 // Range returns the position of a node's source, in code points. ok is false if the node has no
 // position in the source.
 func (s *Source) Range(e ast.Expr) (from, to int, ok bool) {
-	start, end := math.MaxInt32, -1
+	start, end, names := math.MaxInt32, -1, 0
 	ast.PostOrderVisit(e, ast.NewExprVisitor(func(e ast.Expr) {
-		if o, ok := s.info.GetOffsetRange(e.ID()); ok {
-			start, end = min(start, int(o.Start)), max(end, int(o.Start))
+		o, ok := s.info.GetOffsetRange(e.ID())
+		if !ok {
+			return
 		}
+		if int(o.Start) < start {
+			start, names = int(o.Start), 0
+			if e.Kind() == ast.IdentKind {
+				names = strings.Count(e.AsIdent(), ".")
+			}
+		}
+		end = max(end, int(o.Start))
 	}))
 	if end < 0 {
 		return 0, 0, false
@@ -50,6 +58,9 @@ func (s *Source) Range(e ast.Expr) (from, to int, ok bool) {
 	}
 	if s.tokens[last].Text == "-" && last+1 < len(s.tokens) { // the sign of a literal
 		last++
+	}
+	if names > 0 && s.tokens[first].Text == "." { // the node of authorizer.requestResource is at the dot
+		first = max(0, first-2*names+1)
 	}
 	first, last = s.balance(s.operand(first), s.field(last))
 	return s.tokens[first].Start, s.tokens[last].End, true

@@ -17,6 +17,7 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/verdict"
 	"github.com/celadon-cel/celadon/internal/text/phrase"
 	"github.com/celadon-cel/celadon/types"
+	"github.com/celadon-cel/celadon/x/policyrequest"
 )
 
 type runner struct{ command.Streams }
@@ -196,6 +197,9 @@ func (t *tally) whyUnclear() string {
 
 func (t *tally) whyNone() string {
 	s := &t.summary
+	if s.Skipped > 0 && (t.options.policy.operation == verdict.Connect || slices.Contains(policyrequest.Sent, t.options.Subresource)) {
+		return fmt.Sprintf(": %s of other requests: want objects of a subresource, such as PodExecOptions", phrase.Count(s.Skipped, "object"))
+	}
 	if s.Skipped > 0 && t.options.Subresource != "" {
 		return fmt.Sprintf(": no old object or no CRD was given for %s: use --old PATH and --crd PATH", phrase.Count(s.Skipped, "object"))
 	}

@@ -150,9 +150,11 @@ func (o *Options) checkReport() error {
 // Check returns an error if the flags are invalid, and completes the options.
 func (o *Options) Check(paths []string) error {
 	switch {
-	case o.Subresource != "" && !slices.Contains(policyrequest.Updated, o.Subresource):
-		return fmt.Errorf("--subresource %q: want %s", o.Subresource, phrase.Or(policyrequest.Updated))
-	case o.Subresource != "" && len(o.Olds) == 0 && o.Base == "":
+	case slices.Contains(policyrequest.Sent, o.Subresource) && len(o.policy.paths) == 0:
+		return fmt.Errorf("--subresource %s: only policies validate its requests: use it with --policy PATH", o.Subresource)
+	case o.Subresource != "" && !slices.Contains(slices.Concat(policyrequest.Updated, policyrequest.Sent), o.Subresource):
+		return fmt.Errorf("--subresource %q: want %s", o.Subresource, phrase.Or(slices.Concat(policyrequest.Updated, policyrequest.Sent)))
+	case slices.Contains(policyrequest.Updated, o.Subresource) && len(o.Olds) == 0 && o.Base == "":
 		return fmt.Errorf("--subresource %s: use --old PATH with the objects that it updates", o.Subresource)
 	case o.Base != "" && len(o.Olds) > 0:
 		return errors.New("--base and --old: both have old objects: want only one of them")
@@ -291,7 +293,7 @@ func (o *policyOptions) flags(f *pflag.FlagSet) {
 	f.StringVar(&o.as, "as", "", "with --policy: `USER` who sends the requests (default: kubernetes-admin, as in a new cluster)")
 	f.StringArrayVar(&o.asGroups, "as-group", nil, "with --as: `GROUP` of the user (repeatable)")
 	f.StringArrayVar(&o.asExtra, "as-user-extra", nil, "with --as: `KEY=VALUE` of the user's extra fields (repeatable)")
-	f.StringVar(&o.operation, "operation", "", "with --policy: create, update, delete, or deletecollection each object (default: update objects with an old version, and create the others)")
+	f.StringVar(&o.operation, "operation", "", "with --policy: create, update, delete, deletecollection, or connect (default: connect to a subresource such as exec by its objects, update objects with an old version, and create the others)")
 }
 
 func (o *Options) checkPolicy() error {
@@ -303,13 +305,11 @@ func (o *Options) checkPolicy() error {
 		return errors.New("--as-group and --as-user-extra have no effect without a user: use --as USER, too")
 	case slices.ContainsFunc(p.asExtra, func(text string) bool { return !strings.Contains(text, "=") }):
 		return fmt.Errorf("--as-user-extra: got %s, want KEY=VALUE", strings.Join(p.asExtra, " "))
-	case p.operation == "connect":
-		return errors.New("--operation connect: custom resources have no subresource to connect to: want create, update, delete, or deletecollection")
-	case !slices.Contains([]string{"", verdict.Create, verdict.Update, verdict.Delete, verdict.DeleteCollection}, p.operation):
-		return fmt.Errorf("--operation %q: want create, update, delete, or deletecollection", p.operation)
+	case p.operation != "" && !slices.Contains(verdict.Operations, p.operation):
+		return fmt.Errorf("--operation %q: want %s", p.operation, phrase.Or(verdict.Operations))
 	case p.operation == verdict.Create && (len(o.Olds) > 0 || o.Base != ""):
 		return errors.New("--operation create: a create has no old object: do not set --old or --base")
-	case p.operation != "" && p.operation != verdict.Update && o.Subresource != "":
+	case p.operation != "" && p.operation != verdict.Update && slices.Contains(policyrequest.Updated, o.Subresource):
 		return fmt.Errorf("--operation %s: a subresource can only be updated: do not set --subresource", p.operation)
 	case len(p.paths) > 0 && o.upgrades():
 		return fmt.Errorf("--policy: an upgrade check compares CRDs: do not set %s", o.upgrade())

@@ -64,6 +64,9 @@ type Object struct {
 	Policies         []PolicyDecision  `json:"policies,omitempty"`
 	Mutations        []PolicyMutation  `json:"mutations,omitempty"`
 	AuditAnnotations map[string]string `json:"auditAnnotations,omitempty"`
+	// UndecidedPolicies names the policies of a rejected object whose results are not known, with the reasons. The
+	// server's message can be that of another one of them.
+	UndecidedPolicies []string `json:"undecidedPolicies,omitempty"`
 	// StructureOnly is set for an object of a built-in kind if only its structure and the policies are
 	// checked, because the run has no code of the server for it.
 	StructureOnly bool `json:"structureOnly,omitempty"`

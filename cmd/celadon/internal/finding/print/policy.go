@@ -33,6 +33,9 @@ func ShowPolicies(b *strings.Builder, o *finding.Object) {
 		untrusted.Fprintf(b, "  --> %s%s: %s\n", before(d.File, d.Line, d.Column), policyName(d), strings.Join(actions, ", "))
 		showDecision(b, o, d)
 	}
+	for _, text := range o.UndecidedPolicies {
+		untrusted.Fprintf(b, "  --> %s\n", text)
+	}
 }
 
 func showMutations(b *strings.Builder, o *finding.Object) {

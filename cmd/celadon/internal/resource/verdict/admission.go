@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/excerpt"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/policies"
 	"github.com/celadon-cel/celadon/engine"
@@ -26,12 +27,15 @@ const (
 	Connect          = "connect"
 )
 
+// Operations lists all operations of requests.
+var Operations = []string{Create, Update, Delete, DeleteCollection, Connect}
+
 // Admission holds the policies of a run, and the user and the operation of its requests.
 type Admission struct {
 	Policies *policies.Policies
 	User     policy.User
-	// Operation is Create, Update, Delete, or DeleteCollection. If it is "", objects with an old version are updates,
-	// and the others are creates.
+	// Operation is one of Operations. If it is "", it depends on the object: those of subresources such as exec have one
+	// operation, those with an old version are updates, and the others are creates.
 	Operation string
 }
 
@@ -156,6 +160,11 @@ func (d *decision) reviewed(ctx context.Context, r *policyrequest.Review, to *po
 	out := outcome{bug: bug}
 	switch {
 	case r.Denied != nil:
+		if r.Evaluated != nil {
+			for _, u := range r.Evaluated.Undecided[:min(len(r.Evaluated.Undecided), excerpt.Shown)] {
+				d.report.UndecidedPolicies = append(d.report.UndecidedPolicies, u.String())
+			}
+		}
 		out = denied(r.Denied, to.Resource.Resource)
 		out.bug = bug
 	case r.Undecided != "":

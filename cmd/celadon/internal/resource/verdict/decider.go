@@ -42,7 +42,7 @@ type Config struct {
 	KubeVersion string
 	// Validation is the fieldValidation of the request: Strict, Warn, or Ignore.
 	Validation string
-	// Subresource is the updated subresource, one of policyrequest.Updated, or "".
+	// Subresource is one of policyrequest.Updated or policyrequest.Sent, or "".
 	Subresource string
 	// Apply is the kind of write. Without a Kind, updates depend on the objects, and other writes are plain creates.
 	Apply apply.Write

@@ -3,7 +3,9 @@ package verdict
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -12,10 +14,15 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/policy"
 	"github.com/celadon-cel/celadon/x/apply"
+	"github.com/celadon-cel/celadon/x/policyrequest"
 )
 
 func (d *decision) decide(ctx context.Context) outcome {
+	if problem := d.unsendable(); problem != "" {
+		return outcome{verdict: finding.Skipped, problem: problem}
+	}
 	switch {
 	case d.builtin != nil:
 		return d.decideBuiltin(ctx)
@@ -202,9 +209,32 @@ func (d *decision) routeSubresource() {
 	}
 }
 
+// unsendable returns the reason why no request of the requested operation or subresource has the object, or "".
+func (d *decision) unsendable() string {
+	operation := ""
+	if d.Admission != nil {
+		operation = d.Admission.Operation
+	}
+	switch s := d.subresource; {
+	case s == nil && operation == Connect:
+		return "no request connects to it: want an object such as PodExecOptions"
+	case s == nil && slices.Contains(policyrequest.Sent, d.Subresource):
+		return "not an object of requests to " + d.Subresource
+	case s == nil:
+		return ""
+	case d.Subresource != "" && d.Subresource != s.Name:
+		return fmt.Sprintf("an object of requests to %s, not to %s", s.Name, d.Subresource)
+	case operation != "" && operation != lower(s.Operation()):
+		return fmt.Sprintf("its requests have the operation %s, not %s", lower(s.Operation()), operation)
+	}
+	return ""
+}
+
+func lower(operation policy.Operation) string { return strings.ToLower(string(operation)) }
+
 func (d *decision) decideSubresource(ctx context.Context) outcome {
 	s := d.subresource
-	d.report.Operation, d.report.Subresource = strings.ToLower(string(s.Operation())), s.Name
+	d.report.Operation, d.report.Subresource = lower(s.Operation()), s.Name
 	review, to := d.review(), s.Subject()
 	err := review.WriteSubresource(ctx, s, &to, d.doc.Object)
 	if out := d.reviewed(ctx, review, &to, err); out.verdict != "" {
