@@ -10,7 +10,7 @@ import (
 func serveCommand(s command.Streams) *cobra.Command {
 	var o serve.Options
 	cmd := &cobra.Command{
-		Use:   "serve --crd PATH --tls-cert FILE --tls-key FILE",
+		Use:   "serve [--crd PATH] [--policy PATH] --tls-cert FILE --tls-key FILE",
 		Short: "Serve an admission webhook that validates objects against a folder of CRDs",
 		Long: `Serve answers AdmissionReviews (admission.k8s.io/v1) over HTTPS:
 

@@ -23,7 +23,7 @@ const (
 	// still allows it.
 	Rejected Verdict = "refused"
 	// Untouched means that the request does not write a custom resource: DELETE, CONNECT, and the
-	// scale subresource. It is allowed.
+	// scale subresource. It is allowed. All requests are untouched by a set with policies and without CRDs.
 	Untouched Verdict = "untouched"
 	// NotChecked means that no CRD of the set applies to the request, or that only the CRD's conversion webhook could
 	// determine the verdict.
@@ -157,6 +157,9 @@ func (s *Set) route(req *admissionv1.AdmissionRequest) (*crd, *Decision, error) 
 		return nil, s.notChecked(d, "custom resources have no subresource "+req.SubResource), nil
 	}
 	crd := s.lookup(d.Kind)
+	if crd == nil && s.policies.Load() != nil && len(s.catalog.Names()) == 0 {
+		return nil, d, nil // the set only has policies
+	}
 	if crd == nil {
 		return nil, s.notChecked(d, "no CRD for "+d.Kind.GroupVersion().String()+" "+d.Kind.Kind), nil
 	}

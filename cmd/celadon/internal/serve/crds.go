@@ -280,8 +280,12 @@ func (f *policyFolder) load(ctx context.Context) (again time.Duration, err error
 		return 0, errors.Join(p.Problems...)
 	}
 	bindings := 0
+	var mutating []string
 	for _, info := range p.Set.Policies() {
 		bindings += len(info.Bindings)
+		if info.Kind == "MutatingAdmissionPolicy" && len(info.Bindings) > 0 {
+			mutating = append(mutating, info.Name)
+		}
 	}
 	if bytes.Equal(f.digest, f.loaded) {
 		return 0, nil
@@ -291,6 +295,9 @@ func (f *policyFolder) load(ctx context.Context) (again time.Duration, err error
 	}
 	for _, unbound := range p.Unbound {
 		f.server.log.Warn("policy without effect", "error", unbound.Error())
+	}
+	if len(mutating) > 0 {
+		f.server.log.Warn("mutating policies are not evaluated: a webhook receives the object after the cluster's own", "policies", mutating)
 	}
 	f.inForce, f.loaded = bindings, f.digest
 	f.server.set.SetPolicies(p.Set)

@@ -3,6 +3,7 @@ package serve
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -72,6 +73,45 @@ func TestServePoliciesKept(t *testing.T) {
 		t.Errorf("the policy is gone: %+v", r)
 	}
 }
+
+func TestServeOnlyPolicies(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	if err := os.CopyFS(folder, os.DirFS(examplePolicies)); err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(folder, "mutating.yaml"), mutatingPolicy)
+	s := startServe(t, "--policy", folder)
+	if r := s.review("/validate", policyReview("CREATE", "5", "jane")); r.Allowed || r.Result.Code != 403 {
+		t.Errorf("denied: %+v", r)
+	}
+	other := strings.NewReplacer("crontabs", "others", "CronTab", "Other").Replace(policyReview("CREATE", "5", "jane"))
+	if r := s.review("/validate", other); !r.Allowed || len(r.Warnings) > 0 {
+		t.Errorf("a kind without policies: %+v", r)
+	}
+	warned := s.log.records("mutating policies are not evaluated: a webhook receives the object after the cluster's own")
+	if len(warned) != 1 || fmt.Sprint(warned[0]["policies"]) != "[team]" {
+		t.Errorf("log: %v", warned)
+	}
+}
+
+const mutatingPolicy = `apiVersion: admissionregistration.k8s.io/v1
+kind: MutatingAdmissionPolicy
+metadata: {name: team}
+spec:
+  reinvocationPolicy: Never
+  matchConstraints:
+    resourceRules:
+    - {apiGroups: [stable.example.com], apiVersions: [v1], operations: [CREATE], resources: [crontabs]}
+  mutations:
+  - patchType: JSONPatch
+    jsonPatch: {expression: '[JSONPatch{op: "add", path: "/spec/replicas", value: 1}]'}
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: MutatingAdmissionPolicyBinding
+metadata: {name: team}
+spec: {policyName: team}
+`
 
 func TestServePoliciesInvalid(t *testing.T) {
 	t.Parallel()

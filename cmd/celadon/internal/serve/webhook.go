@@ -67,8 +67,8 @@ func (o *Options) Flags(f *pflag.FlagSet) {
 
 func (o *Options) config() (cfg admission.Config, err error) {
 	switch {
-	case len(o.CRDs) == 0:
-		return cfg, errors.New("no CRDs given: use --crd PATH (see celadon serve --help)")
+	case len(o.CRDs)+len(o.Policies) == 0:
+		return cfg, errors.New("no CRDs given: use --crd PATH, or --policy PATH (see celadon serve --help)")
 	case slices.Contains(o.CRDs, "-"):
 		return cfg, errors.New("--crd -: want a file or a folder, which can be watched")
 	case slices.Contains(o.Policies, "-"):
@@ -139,10 +139,12 @@ func Run(ctx context.Context, streams command.Streams, o *Options) error {
 	if !o.NoVet {
 		folder.reviewer = &crdReviewer{kubeVersion: o.KubeVersion}
 	}
-	err = s.watch(ctx, o.CRDs, func() error {
-		problems, _ := folder.load()
-		return notServed("CRDs", errors.Join(problems...))
-	}, folder.reload)
+	if len(o.CRDs) > 0 {
+		err = s.watch(ctx, o.CRDs, func() error {
+			problems, _ := folder.load()
+			return notServed("CRDs", errors.Join(problems...))
+		}, folder.reload)
+	}
 	if err == nil {
 		err = o.servePolicies(ctx, s)
 	}
