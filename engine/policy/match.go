@@ -143,6 +143,17 @@ func (c *constraints) matches(s *situation) (to *Equivalent, ok bool, err error)
 	return to, true, namespaceErr
 }
 
+// unmatched names a part of the constraints of a webhook that does not match.
+func (c *constraints) unmatched(s *situation) string {
+	if _, ok := c.find(c.rules, s.req); !ok {
+		return "rules"
+	}
+	if !c.matchesObject(s) {
+		return "objectSelector"
+	}
+	return "namespaceSelector"
+}
+
 // find returns a nil version for the requested resource.
 func (c *constraints) find(rules []resourceRule, req *Request) (to *Equivalent, ok bool) {
 	for i := range rules {

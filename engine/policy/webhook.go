@@ -33,6 +33,9 @@ type WebhookMatch struct {
 	Kind, Configuration, Webhook string
 	// Called is set if the server calls the webhook.
 	Called bool
+	// Unmatched is the field that does not match the request: rules, namespaceSelector, or objectSelector. The fields
+	// below it are then empty.
+	Unmatched string
 	// Condition is the name of the first matchCondition that is false, or, if Failure is set, that fails.
 	Condition string
 	// Failure is the error of matchConditions. Unless failurePolicy is Ignore, the server then denies
@@ -82,9 +85,10 @@ const (
 	ValidatingWebhooks = "ValidatingWebhookConfiguration"
 )
 
-// MatchWebhooks evaluates the webhook configurations of a kind in the order of their names, and returns the webhooks
-// whose rules and selectors match the request. A webhook that denies the request or is undecided is the last one: the
-// server then calls no other mutating webhook, and no validating webhook at all. Its errors are as in Evaluate.
+// MatchWebhooks evaluates the webhook configurations of a kind in the order of their names, and returns their webhooks.
+// A webhook that denies the request or is undecided is the last one: the server then calls no other mutating webhook,
+// and no validating webhook at all. The result is empty for requests for which the server calls no webhooks, such as
+// those for policies. Its errors are as in Evaluate.
 func (s *Set) MatchWebhooks(ctx context.Context, req Request, kind string) (list []WebhookMatch, err error) {
 	at := ""
 	defer recovered(&at, &list, &err)
@@ -99,14 +103,11 @@ func (s *Set) MatchWebhooks(ctx context.Context, req Request, kind string) (list
 		if at = w.name; w.kind != kind {
 			continue
 		}
-		match, ok, err := w.match(of)
+		match, err := w.match(of)
 		if err != nil {
 			return nil, err
 		}
-		if ok {
-			list = append(list, match)
-		}
-		if match.Denied || match.Undecided != "" {
+		if list = append(list, match); match.Denied || match.Undecided != "" {
 			for i := range list {
 				list[i].Called = list[i].Called && kind == MutatingWebhooks
 			}
@@ -123,28 +124,30 @@ func isWebhook(req *Request) bool {
 	return req.Kind.Group == registration && strings.HasSuffix(req.Kind.Kind, "WebhookConfiguration")
 }
 
-// match returns false if the rules or selectors do not match. A webhook without rules matches nothing.
-func (w *compiledWebhook) match(s *situation) (m WebhookMatch, ok bool, err error) {
+// A webhook without rules matches nothing.
+func (w *compiledWebhook) match(s *situation) (m WebhookMatch, err error) {
+	m = WebhookMatch{Kind: w.kind, Configuration: w.configuration, Webhook: w.name}
 	if len(w.constraints.rules) == 0 {
-		return m, false, nil
+		m.Unmatched = "rules"
+		return m, nil
 	}
 	to, ok, matchErr := w.constraints.matches(s)
 	if !ok && matchErr == nil {
-		return m, false, nil
+		m.Unmatched = w.constraints.unmatched(s)
+		return m, nil
 	}
-	m = WebhookMatch{Kind: w.kind, Configuration: w.configuration, Webhook: w.name}
 	if matchErr != nil {
 		m.Undecided = matchErr.Error()
-		return m, true, nil
+		return m, nil
 	}
 	objects := s.to(to)
 	if objects.err != nil {
 		m.Undecided = "the object cannot be converted: " + objects.err.Error()
-		return m, true, nil
+		return m, nil
 	}
 	if s.workLeft < evaluationWork {
 		m.Undecided = errWork.reason
-		return m, true, nil
+		return m, nil
 	}
 	s.workLeft -= evaluationWork
 	r := w.runs.Get().(*run)
@@ -154,9 +157,9 @@ func (w *compiledWebhook) match(s *situation) (m WebhookMatch, ok bool, err erro
 	name, failure, excluded, cost := r.conditions(s, objects)
 	undecided, err := s.end(r, w.name)
 	if m.Cost, m.Undecided = cost, undecided; err != nil || undecided != "" {
-		return m, err == nil, err
+		return m, err
 	}
 	m.Called, m.Condition, m.Failure = !excluded && failure == "", name, failure
 	m.Denied = failure != "" && !w.ignore
-	return m, true, nil
+	return m, nil
 }

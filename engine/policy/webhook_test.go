@@ -38,8 +38,8 @@ webhooks:
 func TestMatchWebhooks(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ object, mutating, validating string }{
-		{`{spec: {size: 3}}`, "first called, ignored failed, small called, last called", "first called, ignored failed, small called, last called"},
-		{`{spec: {size: 7}}`, "first called, ignored failed, small: small, last called", "first called, ignored failed, small: small, last called"},
+		{`{spec: {size: 3}}`, "first called, ignored failed, small called, last called, other: rules", "first called, ignored failed, small called, last called, other: rules"},
+		{`{spec: {size: 7}}`, "first called, ignored failed, small: small, last called, other: rules", "first called, ignored failed, small: small, last called, other: rules"},
 		{`{}`, "first called, ignored failed, small denied", "first not called, ignored failed, small denied"},
 	} {
 		for kind, want := range map[string]string{"Mutating": tt.mutating, "Validating": tt.validating} {
@@ -56,6 +56,8 @@ func TestMatchWebhooks(t *testing.T) {
 					got[i] = name + " denied"
 				case m.Failure != "":
 					got[i] = name + " failed"
+				case m.Unmatched != "":
+					got[i] = name + ": " + m.Unmatched
 				case m.Condition != "":
 					got[i] = name + ": " + m.Condition
 				case m.Called:

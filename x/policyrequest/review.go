@@ -49,8 +49,8 @@ type Review struct {
 	Received []string
 	// Mutations are the evaluations of mutating policies.
 	Mutations []policy.MutationEvaluation
-	// Webhooks are the matching webhooks in order: the mutating webhooks and, if the write goes on,
-	// the validating webhooks.
+	// Webhooks are the webhooks in order: the mutating webhooks and, if the write goes on, the
+	// validating webhooks.
 	Webhooks []policy.WebhookMatch
 	// Request is the request that validating policies see, and Evaluated is their result, or nil if they did not run.
 	Request   policy.Request

@@ -341,13 +341,15 @@ func NewPolicyMutation(e *policy.MutationEvaluation, why policyrequest.Explanati
 	return m
 }
 
-// A Webhook is an admission webhook whose rules and selectors match a request. Celadon never calls it.
+// A Webhook is an admission webhook whose rules match a request. Celadon never calls it.
 type Webhook struct {
 	Kind          string `json:"kind"`
 	Configuration string `json:"configuration"`
 	Webhook       string `json:"webhook"`
 	// Called is set if a server calls it.
 	Called bool `json:"called"`
+	// Unmatched is the selector that does not select the request: namespaceSelector or objectSelector.
+	Unmatched string `json:"unmatched,omitempty"`
 	// Condition is the name of the first matchCondition that is false, or with Error, that fails. Error is the
 	// error of matchConditions. In both cases, a server does not call the webhook.
 	Condition string `json:"condition,omitempty"`

@@ -3,17 +3,23 @@ package verdict
 import (
 	"cmp"
 	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
 	"strings"
-	"sync/atomic"
+	"sync"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/excerpt"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/policies"
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/policy"
+	"github.com/celadon-cel/celadon/internal/text/phrase"
 	"github.com/celadon-cel/celadon/x/policyrequest"
 )
 
@@ -200,8 +206,12 @@ func nameOf(object map[string]any) string {
 
 func (d *decision) recordWebhooks(matches []policy.WebhookMatch) {
 	for _, m := range matches {
+		d.webhooks.add(&m)
+		if m.Unmatched == "rules" {
+			continue
+		}
 		w := finding.Webhook{
-			Kind: m.Kind, Configuration: m.Configuration, Webhook: m.Webhook, Called: m.Called, Condition: m.Condition,
+			Kind: m.Kind, Configuration: m.Configuration, Webhook: m.Webhook, Called: m.Called, Unmatched: m.Unmatched, Condition: m.Condition,
 			Error: m.Failure, Undecided: m.Undecided,
 		}
 		if d.Locate {
@@ -212,9 +222,76 @@ func (d *decision) recordWebhooks(matches []policy.WebhookMatch) {
 			w.File, w.Line = d.Admission.Policies.Webhook(m.Kind, m.Configuration, m.Webhook, failing)
 		}
 		d.report.Webhooks = append(d.report.Webhooks, w)
-		if m.Called {
-			count, _ := d.calls.LoadOrStore(m.Webhook, new(atomic.Int64))
-			count.(*atomic.Int64).Add(1)
-		}
 	}
+}
+
+// webhookCalls counts the calls of webhooks in a run, and the reasons against a call. It is safe for concurrent use.
+type webhookCalls struct {
+	mu    sync.Mutex
+	hooks map[string]*webhookCount
+}
+
+type webhookCount struct {
+	called  int
+	reasons map[string]int
+}
+
+func (c *webhookCalls) add(m *policy.WebhookMatch) {
+	reason := ""
+	switch {
+	case m.Unmatched == "rules" || m.Called:
+	case m.Unmatched != "":
+		reason = m.Unmatched + " excludes"
+	case m.Failure != "":
+		reason = "matchCondition " + m.Condition + " fails for"
+	case m.Condition != "":
+		reason = "matchCondition " + m.Condition + " is false for"
+	case m.Undecided != "":
+		reason = "undecided for"
+	default:
+		reason = "another webhook ends"
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.hooks == nil {
+		c.hooks = map[string]*webhookCount{}
+	}
+	of := c.hooks[m.Webhook]
+	if of == nil {
+		of = &webhookCount{reasons: map[string]int{}}
+		c.hooks[m.Webhook] = of
+	}
+	if m.Called {
+		of.called++
+	}
+	if reason != "" {
+		of.reasons[reason]++
+	}
+}
+
+func (c *webhookCalls) notes() (notes []error) {
+	var called, others []string
+	for name, of := range c.hooks {
+		if of.called > 0 {
+			called = append(called, fmt.Sprintf("%s (for %s)", name, phrase.Count(of.called, "request")))
+			continue
+		}
+		why := []string{"its rules match no request"}
+		if len(of.reasons) > 0 {
+			why = nil
+		}
+		for _, reason := range slices.Sorted(maps.Keys(of.reasons)) {
+			why = append(why, reason+" "+phrase.Count(of.reasons[reason], "request"))
+		}
+		others = append(others, fmt.Sprintf("%s (%s)", name, strings.Join(why, ", ")))
+	}
+	slices.Sort(called)
+	slices.Sort(others)
+	if len(called) > 0 {
+		notes = append(notes, errors.New("webhooks that a server would call, and that were not called: "+resource.Some(called, maxNoted)))
+	}
+	if len(others) > 0 {
+		notes = append(notes, errors.New("webhooks that a server would not call: "+resource.Some(others, maxNoted)))
+	}
+	return notes
 }

@@ -31,7 +31,6 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource"
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/conversion"
-	"github.com/celadon-cel/celadon/internal/text/phrase"
 	"github.com/celadon-cel/celadon/x/apply"
 	"github.com/celadon-cel/celadon/x/policyrequest"
 	"github.com/celadon-cel/celadon/x/trace"
@@ -87,10 +86,10 @@ type Decider struct {
 
 	builtins   policyrequest.Builtins
 	admitsCRDs bool
+	webhooks   webhookCalls
 
 	tables  sync.Map // of the rows of built-in kinds
 	assumed sync.Map // the objects that admission plugins need but that were not given
-	calls   sync.Map // the numbers of calls of webhooks
 	copies  sync.Map // the deciders of each CRD, by conflict
 	// untracked is set if an old object has no trace of the tool that wrote it.
 	untracked atomic.Bool
@@ -127,7 +126,7 @@ func (d *Decider) Notes() []error {
 			notes = append(notes, fmt.Errorf(format, some))
 		}
 	}
-	add("webhooks that a server would call, and that were not called: %s", &d.calls)
+	notes = append(notes, d.webhooks.notes()...)
 	if d.untracked.Load() {
 		notes = append(notes, errUntracked)
 	}
@@ -143,12 +142,8 @@ func (d *Decider) Notes() []error {
 
 func someOf(set *sync.Map) string {
 	var names []string
-	set.Range(func(key, value any) bool {
-		name := key.(string)
-		if n, ok := value.(*atomic.Int64); ok {
-			name += fmt.Sprintf(" (for %s)", phrase.Count(int(n.Load()), "request"))
-		}
-		names = append(names, name)
+	set.Range(func(key, _ any) bool {
+		names = append(names, key.(string))
 		return true
 	})
 	slices.Sort(names)
