@@ -21,7 +21,7 @@ import (
 // NewPolicyContext returns the context of an expression with the variables roots, which engine/policy
 // declares.
 func NewPolicyContext(kubeVersion string, part Part, roots []celenv.Root) *PolicyContext {
-	open := &apischema.Structural{Extensions: apischema.Extensions{XPreserveUnknownFields: true}}
+	open := &apischema.Structural{Extensions: apischema.Extensions{XIntOrString: true}}
 	version, _ := types.ParseVersion(kubeVersion)
 	decl := (&types.Interner{Version: version}).FromSchema(open, types.ResourceRoot)
 	var others []celenv.Root

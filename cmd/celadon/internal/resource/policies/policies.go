@@ -91,14 +91,20 @@ func (p *Policies) compile(paths []string, cfg policy.Config) error {
 		p.named[id.Kind+"/"+id.Name] = doc
 	}
 	if invalid != nil {
-		for _, e := range invalid.Errors {
+		for i, e := range invalid.Errors {
 			doc := p.documents[e.Document]
 			p.invalid[e.Document] = true
 			at := location(doc, e.Path)
 			if inside, ok := doc.Inside(e.Path, e.Offset); ok && !e.Dropped {
 				at = fmt.Sprintf("%s:%d:%d", doc.File, inside.Line, inside.Column)
 			}
-			p.Problems = append(p.Problems, problemAt(at, e))
+			problem := problemAt(at, e)
+			if !e.Dropped && i < maxHints {
+				if text := hint(doc.Object, e, set.KubeVersion()); text != "" {
+					problem = fmt.Errorf("%w: %s", problem, text)
+				}
+			}
+			p.Problems = append(p.Problems, problem)
 		}
 	}
 	for _, info := range set.Policies() {

@@ -112,3 +112,22 @@ func TestReadHostile(t *testing.T) {
 		}
 	}
 }
+
+func TestHints(t *testing.T) {
+	t.Parallel()
+	for expression, want := range map[string]string{
+		"requst.operation == 'CREATE'":    "did you mean request?",
+		"object.metadata.name.Size() > 1": "did you mean size?",
+		"object.spec.replicas = 1":        "use == to compare; = is not a CEL operator",
+		"self.spec.replicas > 1":          "self is a variable of rules in CRDs; in policies it is object",
+		"1 > '1'":                         "",
+	} {
+		p, err := read(t, policyOf("p", `"`+expression+`"`), bindingOf("p"))
+		if err != nil || len(p.Problems) != 1 {
+			t.Fatalf("%s: got %v, %v, want one problem", expression, p, err)
+		}
+		if got := p.Problems[0].Error(); !strings.HasSuffix(got, want) {
+			t.Errorf("%s: got %s, want %s", expression, got, want)
+		}
+	}
+}
