@@ -70,7 +70,7 @@ func (s *Set) Explain(ctx context.Context, req Request, e *Evaluation, index int
 	default:
 		r.bindValidations(&at, to)
 	}
-	values = r.explain(x)
+	values = r.explain(&req, x)
 	if p.paramKind != nil && e.params == nil {
 		values = append(values, Value{Expression: "params", Offset: -1, Problem: "null, because the binding has no paramRef"})
 	}

@@ -12,7 +12,11 @@ import (
 	"github.com/celadon-cel/celadon/internal/text/spell"
 )
 
-const maxNames = 1000
+const (
+	maxNames = 1000
+	// maxLonger limits how much longer or shorter a suggested key is: initContainers is not a misspelled containers.
+	maxLonger = 2
+)
 
 // hint describes how to avoid the error of a part, or returns "". e may be nil.
 func (c *valueCollector) hint(e ast.Expr, problem string) string {
@@ -58,8 +62,11 @@ func (c *valueCollector) keyHint(of ast.Expr, name, test string) (hint string, k
 				names = append(names, string(key))
 			}
 		}
+		if name == "metadata" && c.connects != "" && (text == "object" || text == "oldObject") {
+			return fmt.Sprintf("the object of the connection is a %s, which has no metadata: use request.name and request.namespace", c.connects), true
+		}
 		hint = fmt.Sprintf(test, text, name)
-		if near := spell.Nearest(name, names); near != "" && len(name) > 2 {
+		if near := spell.Nearest(name, names); near != "" && len(name) > 2 && max(len(near)-len(name), len(name)-len(near)) <= maxLonger {
 			hint += "; or did you mean " + near + "?"
 		}
 		return hint, text != ""

@@ -48,7 +48,7 @@ func (p *program) withElements(x *expression) *program {
 	return &out
 }
 
-func (r *run) explain(of *expression) []Value {
+func (r *run) explain(req *Request, of *expression) []Value {
 	r.program.compiler.Lock()
 	defer r.program.compiler.Unlock()
 	c := &valueCollector{
@@ -56,6 +56,9 @@ func (r *run) explain(of *expression) []Value {
 	}
 	for _, root := range r.program.roots[:authorizerRoot] {
 		c.roots[root.Name] = true
+	}
+	if req.Operation == OperationConnect {
+		c.connects = req.Kind.Kind
 	}
 	c.expression(of)
 	return c.values
@@ -68,6 +71,8 @@ type valueCollector struct {
 	source   *lex.Source
 	programs map[int64]*eval.Program // by the ID of the part; nil if it cannot be planned
 	values   []Value
+	// connects is the kind of the object of a connection, such as PodExecOptions, or "".
+	connects string
 	// failed is set if the expression fails, problems counts the values that fail, and depth the variables around the
 	// expression.
 	failed          bool
