@@ -29,13 +29,13 @@ func (c *valueCollector) hint(e ast.Expr, problem string) string {
 	name, ok := strings.CutPrefix(problem, "no such key: ")
 	for ok {
 		var of ast.Expr
-		key, test := "", "test first: has(%[1]s.%[2]s) && …; or use %[1]s.?%[2]s.orValue(…)"
+		key, test := "", "test has(%[1]s.%[2]s) first, or use %[1]s.?%[2]s.orValue(…)"
 		switch {
 		case e.Kind() == ast.SelectKind:
 			of, key = e.AsSelect().Operand(), e.AsSelect().FieldName()
 		case e.Kind() == ast.CallKind && e.AsCall().FunctionName() == operators.Index && e.AsCall().Args()[1].Kind() == ast.LiteralKind:
 			of, key = e.AsCall().Args()[0], fmt.Sprint(e.AsCall().Args()[1].AsLiteral().Value())
-			test = "test first: '%[2]s' in %[1]s && …; or use %[1]s[?'%[2]s'].orValue(…)"
+			test = "test '%[2]s' in %[1]s first, or use %[1]s[?'%[2]s'].orValue(…)"
 		default:
 			return ""
 		}
@@ -54,7 +54,7 @@ func (c *valueCollector) keyHint(of ast.Expr, name, test string) (hint string, k
 	text := c.source.Of(of)
 	switch in := c.value(of).(type) {
 	case celtypes.Null:
-		return fmt.Sprintf("%s is null: test first: %[1]s != null && …", text), true
+		return text + " is null: compare it with null first", true
 	case traits.Mapper:
 		var names []string
 		for it := in.Iterator(); it.HasNext() == celtypes.True && len(names) < maxNames; {

@@ -354,9 +354,7 @@ func (c *valueCollector) add(text string, e ast.Expr, of ref.Val) {
 	v := Value{Expression: text, Offset: c.offset(e)}
 	if err, failed := of.(*celtypes.Err); failed {
 		v.Problem = err.Error()
-		if v.Hint = c.hint(e, v.Problem); c.of.part == partMutation {
-			v.Hint = strings.Replace(v.Hint, "&& …", "? … : …", 1)
-		}
+		v.Hint = c.hint(e, v.Problem)
 		c.problems++
 	} else if _, fits := eval.TextSize(of, maxValueBytes); fits {
 		v.Value = expr.Native(of)

@@ -25,7 +25,7 @@ func TestExplain(t *testing.T) {
 		{"object.spec.sise == 1", "object.spec.sise(no such key: sise; or did you mean size?)"},
 		{"object.spec.size < '5'", "object.spec.size=2 object.spec.size < '5'(no such overload; < does not take int and string)"},
 		{"object.spec.size.startsWith('a') && true", "object.spec.size=2 object.spec.size.startsWith('a')(no such overload; startsWith does not take int and string)"},
-		{"oldObject.spec.size == 1", "oldObject.spec.size(no such key: spec; oldObject is null: test first: oldObject != null && …)"},
+		{"oldObject.spec.size == 1", "oldObject.spec.size(no such key: spec; oldObject is null: compare it with null first)"},
 		{"variables.absent == 1", "variables.absent(composited variable \"absent\" fails to evaluate: no such key: lost) object.spec.lost(no such key: lost; or did you mean list?)"},
 		{"variables\n.absent == 1", "variables .absent(composited variable \"absent\" fails to evaluate: no such key: lost) object.spec.lost(no such key: lost; or did you mean list?)"},
 		{"object.spec.list.all(i, i < object.spec.size)", "i (object.spec.list[1])=2 object.spec.size=2"},
@@ -94,7 +94,7 @@ func TestExplainCondition(t *testing.T) {
 		t.Fatalf("got %+v", e.Decisions)
 	}
 	values, err := set.Explain(context.Background(), req, e, -1)
-	want := []Value{{Expression: "object.spec.size", Problem: "no such key: spec", Hint: "test first: has(object.spec) && …; or use object.?spec.orValue(…)"}}
+	want := []Value{{Expression: "object.spec.size", Problem: "no such key: spec", Hint: "test has(object.spec) first, or use object.?spec.orValue(…)"}}
 	if err != nil || !reflect.DeepEqual(values, want) {
 		t.Errorf("got %v, %v, want %v", values, err, want)
 	}
@@ -160,16 +160,16 @@ func TestExplainMutation(t *testing.T) {
 	t.Parallel()
 	const rest = "\n  variables: [{name: lost, expression: object.spec.lost}]"
 	for _, tt := range []struct{ mutation, want string }{
-		{apply("Object{spec: Object.spec{size: object.spec.sise + 1}}"), "object.spec.sise@31(no such key: sise; test first: has(object.spec.sise) ? … : …; or use object.spec.?sise.orValue(…); or did you mean size?)"},
-		{jsonPatch("[JSONPatch{op: 'add', path: '/spec/a', value: object.spec.name.size() + object.spec.size}]"), "object.spec.name@46(no such key: name; test first: has(object.spec.name) ? … : …; or use object.spec.?name.orValue(…)) object.spec.size@72=2"},
+		{apply("Object{spec: Object.spec{size: object.spec.sise + 1}}"), "object.spec.sise@31(no such key: sise; test has(object.spec.sise) first, or use object.spec.?sise.orValue(…); or did you mean size?)"},
+		{jsonPatch("[JSONPatch{op: 'add', path: '/spec/a', value: object.spec.name.size() + object.spec.size}]"), "object.spec.name@46(no such key: name; test has(object.spec.name) first, or use object.spec.?name.orValue(…)) object.spec.size@72=2"},
 		{jsonPatch("object.spec.ports.map(p, JSONPatch{op: 'add', path: p.path, value: p.port})"), "object.spec.ports@0=[map[port:80]]"},
 		{jsonPatch("[JSONPatch{op: 'add', path: '/a/' + request.name, value: variables.lost}]"),
-			`request.name@36=w variables.lost@57(composited variable "lost" fails to evaluate: no such key: lost) object.spec.lost@-1(no such key: lost; test first: has(object.spec.lost) && …; or use object.spec.?lost.orValue(…))`},
+			`request.name@36=w variables.lost@57(composited variable "lost" fails to evaluate: no such key: lost) object.spec.lost@-1(no such key: lost; test has(object.spec.lost) first, or use object.spec.?lost.orValue(…))`},
 		{jsonPatch("[JSONPatch{op: 'add', path: '/spec/a/b', value: object.spec.size}]"), "object.spec.size@48=2"},
 		{apply("Object{spec: Object.spec{size: 7}}") + "\n  - " + jsonPatch("object.spec.size == 7 ? [JSONPatch{op: 'test', path: string(object.spec.size)}, JSONPatch{op: object.x}] : []"),
-			"object.spec.size@0=7 object.x@94(no such key: x; test first: has(object.x) ? … : …; or use object.?x.orValue(…))"},
+			"object.spec.size@0=7 object.x@94(no such key: x; test has(object.x) first, or use object.?x.orValue(…))"},
 		{apply("Object{spec: Object.spec{size: x}}"), ""},
-		{apply("Object{}") + "\n  matchConditions: [{name: a, expression: 'object.spec.wise == 1'}]", "object.spec.wise@0(no such key: wise; test first: has(object.spec.wise) && …; or use object.spec.?wise.orValue(…))"},
+		{apply("Object{}") + "\n  matchConditions: [{name: a, expression: 'object.spec.wise == 1'}]", "object.spec.wise@0(no such key: wise; test has(object.spec.wise) first, or use object.spec.?wise.orValue(…))"},
 	} {
 		set, _ := Compile(documents(t, mutatingPolicy("p", tt.mutation+rest), mutatingBinding("p")), Config{})
 		res := mutate(t, set, mutableRequest(t, "{size: 2, ports: [{port: 80}]}"))

@@ -103,15 +103,15 @@ func Failure(src, text string) Advice {
 	case negativeIndex.MatchString(text):
 		return Advice{Code: IndexRange, Words: "indexes start at 0; the last element of a non-empty list is list[size(list) - 1]"}
 	case strings.HasPrefix(text, "index out of bounds: "):
-		return Advice{Code: IndexRange, Words: "test first: size(list) > " + strings.TrimPrefix(text, "index out of bounds: ") + " && …"}
+		return Advice{Code: IndexRange, Words: "test size(list) > " + strings.TrimPrefix(text, "index out of bounds: ") + " first"}
 	case text == "division by zero" || text == "modulus by zero":
-		return Advice{Code: DivisionByZero, Words: "test first: x != 0 && …"}
+		return Advice{Code: DivisionByZero, Words: "test x != 0 first"}
 	case strings.HasPrefix(text, "optional.none() dereference"):
 		return Advice{Code: EmptyOptional, Words: "use .orValue(…), or test .hasValue() first"}
 	}
 	for part, test := range invalidValues {
 		if strings.Contains(text, part) {
-			return Advice{Code: InvalidValue, Words: "test first: " + test + " && …"}
+			return Advice{Code: InvalidValue, Words: "test " + test + " first"}
 		}
 	}
 	return Advice{}
@@ -144,11 +144,11 @@ func absent(src, name string) string {
 		if base == path {
 			continue
 		}
-		return fmt.Sprintf("test first: has(%s) && …; or use %s.?%s.orValue(…)", path, base, name)
+		return fmt.Sprintf("test has(%s) first, or use %s.?%s.orValue(…)", path, base, name)
 	}
 	for i, t := range tokens {
 		if t.Kind == lex.String && i > 0 && tokens[i-1].Text == "[" && len(t.Text) > 2 && t.Text[1:len(t.Text)-1] == name {
-			return fmt.Sprintf("test first: %s in map && …; or use [?%s].orValue(…)", t.Text, t.Text)
+			return fmt.Sprintf("test %s in map first, or use [?%s].orValue(…)", t.Text, t.Text)
 		}
 	}
 	return ""

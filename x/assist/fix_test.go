@@ -138,11 +138,11 @@ func TestFailed(t *testing.T) {
 	compiler := cronTab(t)
 	object := map[string]any{"metadata": map[string]any{"name": "x"}, "spec": map[string]any{"env": []any{}, "image": "a"}}
 	for _, c := range []struct{ src, want, fixed string }{
-		{"self.status.phase == 'a'", "test first: has(self.status) && …; or use self.?status.orValue(…)", "self.?status.phase.orValue('') == 'a'"},
-		{"self.spec.env[0].name == 'a'", "test first: size(list) > 0 && …", "size(self.spec.env) > 0 && self.spec.env[0].name == 'a'"},
+		{"self.status.phase == 'a'", "test has(self.status) first, or use self.?status.orValue(…)", "self.?status.phase.orValue('') == 'a'"},
+		{"self.spec.env[0].name == 'a'", "test size(list) > 0 first", "size(self.spec.env) > 0 && self.spec.env[0].name == 'a'"},
 		{"self.spec.env[-1].name == 'a'", "indexes start at 0; the last element of a non-empty list is list[size(list) - 1]", "size(self.spec.env) > 0 && self.spec.env[size(self.spec.env) - 1].name == 'a'"},
-		{"1 / 0 == 1", "test first: x != 0 && …", "true"},
-		{"{'a': 1}['b'] == 1", "test first: 'b' in map && …; or use [?'b'].orValue(…)", "{'a': 1}[?'b'].orValue(1) == 1"},
+		{"1 / 0 == 1", "test x != 0 first", "true"},
+		{"{'a': 1}['b'] == 1", "test 'b' in map first, or use [?'b'].orValue(…)", "{'a': 1}[?'b'].orValue(1) == 1"},
 		{"self.spec.?schedule.value() == 'a'", "use .orValue(…), or test .hasValue() first", "self.spec.?schedule.orValue('') == ''"},
 	} {
 		eval := func(src string) error {
