@@ -21,7 +21,9 @@ prints a line for each; use --name to choose one. Self is each element of a list
 --at has [*]. With --cluster and --crd, and without --object, eval reads all objects of the
 kind from a cluster. -o json then prints JSON lines with the identity of each object.
 
-With --expressions, eval evaluates the selectors of a DeviceClass, ResourceClaim, or ResourceClaimTemplate for
+With --expressions, eval evaluates the variables, matchConditions, validations, and other expressions of
+ValidatingAdmissionPolicies for requests with the objects, as celadon check --policy makes them, with the params and
+Namespaces in the file. It also evaluates the selectors of a DeviceClass, ResourceClaim, or ResourceClaimTemplate for
 each device of the ResourceSlices in --object, the matchConditions of an AuthorizationConfiguration over
 SubjectAccessReviews, or the expressions of an AuthenticationConfiguration over the claims of a token.
 
@@ -33,6 +35,7 @@ const evalExamples = `  celadon eval --crd crd.yaml --object obj.yaml 'self.spec
   celadon eval --crd crd.yaml --object obj.yaml --at 'spec.env[0]' --exit-status "self.name != ''"
   celadon eval --crd crd.yaml --object objects/ self.spec.replicas
   celadon eval --cluster --crd crd.yaml --exit-status 'self.spec.replicas < 100'
+  celadon eval --expressions policy.yaml --object pod.yaml
   celadon eval --expressions class.yaml --object slice.yaml`
 
 func evalCommand(s command.Streams) *cobra.Command {

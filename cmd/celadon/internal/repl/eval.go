@@ -34,7 +34,7 @@ type EvalOptions struct {
 func (o *EvalOptions) Flags(f *pflag.FlagSet) {
 	o.flags(f)
 	f.StringArrayVar(&o.Objects, "object", nil, "read the object, or objects, from `PATH`: a file, a folder, or -; repeatable")
-	f.StringVar(&o.Expressions, "expressions", "", "evaluate the expressions of the DeviceClass, ResourceClaim, or configuration of kube-apiserver in `PATH` instead of EXPR")
+	f.StringVar(&o.Expressions, "expressions", "", "evaluate the expressions of the policies, DeviceClass, ResourceClaim, or configuration of kube-apiserver in `PATH` instead of EXPR")
 	f.StringVar(&o.At, "at", "", "`PATH` of self, such as spec.env[0], or spec.env[*] for each element in many objects")
 	f.StringVar(&o.Version, "version", "", "the CRD's `VERSION` (default: the object's, or the storage version)")
 	f.StringVarP(&o.Output, "output", "o", "text", "output format: text or json")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/celadon-cel/celadon/builtin"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
@@ -21,6 +22,10 @@ type expressionReport struct {
 	Path       string `json:"path"`
 	Expression string `json:"expression"`
 	Device     string `json:"device,omitempty"`
+	Object     string `json:"object,omitempty"`
+	Policy     string `json:"policy,omitempty"`
+	Binding    string `json:"binding,omitempty"`
+	Params     string `json:"params,omitempty"`
 	Value      any    `json:"value,omitempty"`
 	Error      string `json:"error,omitempty"`
 }
@@ -28,8 +33,8 @@ type expressionReport struct {
 const maxShown = 1000
 
 func (e *evaluation) expressions(ctx context.Context) error {
-	if e.CRD != "" || e.Cluster.On || len(e.Objects) == 0 {
-		return errors.New("--expressions: use it with --object PATH, and without --crd and --cluster")
+	if e.Cluster.On || len(e.Objects) == 0 || e.At != "" || e.Version != "" || e.Inputs.Name != "" {
+		return errors.New("--expressions: use it with --object PATH, and without --cluster, --at, --version, and --name")
 	}
 	documents, err := e.objects(ctx, e.Expressions)
 	if err != nil {
@@ -38,6 +43,12 @@ func (e *evaluation) expressions(ctx context.Context) error {
 	inputs, err := e.objects(ctx, e.Objects...)
 	if err != nil {
 		return err
+	}
+	if hasPolicies(documents) {
+		return e.policies(ctx, documents, inputs)
+	}
+	if e.CRD != "" || e.Old != "" || e.Subresource != "" {
+		return errors.New("--crd, --old, and --subresource: use them with --expressions only for policies")
 	}
 	found, failed, isFalse := false, false, false
 	for _, doc := range documents {
@@ -60,8 +71,8 @@ func (e *evaluation) expressions(ctx context.Context) error {
 	}
 	switch {
 	case !found:
-		return fmt.Errorf("--expressions: %s: no DeviceClass, ResourceClaim, ResourceClaimTemplate, AuthenticationConfiguration, "+
-			"or AuthorizationConfiguration: for policies, use celadon check --policy", e.Expressions)
+		return fmt.Errorf("--expressions: %s: no policy, DeviceClass, ResourceClaim, ResourceClaimTemplate, "+
+			"AuthenticationConfiguration, or AuthorizationConfiguration", e.Expressions)
 	case failed:
 		return &command.ExitError{Code: command.Usage}
 	case e.ExitStatus && isFalse:
@@ -90,17 +101,27 @@ func (e *evaluation) printExpression(doc *input.Document, r *builtin.Evaluation)
 	if r.Err != nil {
 		rep.Error = r.Err.Error()
 	}
+	return e.print(&rep)
+}
+
+func (e *evaluation) print(rep *expressionReport) error {
 	if e.Output == "json" {
 		return print.Encoder(untrusted.NewWriter(e.Stdout)).Encode(rep)
 	}
 	text := fmt.Sprintf("%s:%d: %s", rep.File, rep.Line, rep.Path)
-	if r.Device != "" {
-		text += ": device " + r.Device
+	switch {
+	case rep.Device != "":
+		text += ": device " + rep.Device
+	case rep.Params != "":
+		text += ": " + rep.Object + ", params " + rep.Params
+	case rep.Object != "":
+		text += ": " + rep.Object
 	}
-	if r.Err != nil {
-		text += ": error: " + rep.Error
+	if rep.Error != "" {
+		first, _, _ := strings.Cut(rep.Error, "\n")
+		text += ": error: " + first
 	} else {
-		text += ": " + preview.JSON(r.Value, maxShown)
+		text += ": " + preview.JSON(rep.Value, maxShown)
 	}
 	_, err := fmt.Fprintln(untrusted.NewWriter(e.Stdout), untrusted.Line(text))
 	return err

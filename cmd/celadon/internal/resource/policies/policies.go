@@ -175,6 +175,15 @@ func (p *Policies) Locate(kind, name, path string) string {
 	return ""
 }
 
+// Position is like Locate. line is 0 without a matching document.
+func (p *Policies) Position(kind, name, path string) (file string, line int) {
+	doc := p.named[kind+"/"+name]
+	if doc == nil {
+		return "", 0
+	}
+	return doc.File, cmp.Or(doc.Locate([]string{path})[0].Line, doc.Line)
+}
+
 // Validation returns the validation of a policy with the given index, or if the index is -1, the matchCondition with
 // the given name. Without such an item, it returns at most the position of the policy.
 func (p *Policies) Validation(policy string, index int, condition string) policyrequest.Validation {

@@ -157,7 +157,7 @@ func (d *decision) reviewed(ctx context.Context, r *policyrequest.Review, to *po
 		d.report.AuditAnnotations = res.AuditAnnotations
 		describer := policyrequest.Describer{Set: r.Set, Validation: d.Admission.Policies.Validation, Explain: d.Explain}
 		list, err := describer.Decisions(ctx, r.Request, res, to.Secrets)
-		bug = cmp.Or(bug, err)
+		bug = cmp.Or(bug, err, d.observePolicies(ctx, r))
 		for i := range list {
 			list[i].Explanation = d.located(list[i].Explanation)
 		}
@@ -179,6 +179,21 @@ func (d *decision) reviewed(ctx context.Context, r *policyrequest.Review, to *po
 		out.verdict = finding.Valid
 	}
 	return out
+}
+
+func (d *decision) observePolicies(ctx context.Context, r *policyrequest.Review) error {
+	for i := range r.Evaluated.Evaluations {
+		if d.ObservePolicy == nil {
+			break
+		}
+		e := &r.Evaluated.Evaluations[i]
+		values, err := r.Set.Values(ctx, r.Request, e)
+		if err != nil {
+			return err
+		}
+		d.ObservePolicy(*e, values)
+	}
+	return nil
 }
 
 func (d *decision) located(x policyrequest.Explanation) policyrequest.Explanation {

@@ -31,6 +31,7 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource"
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/conversion"
+	"github.com/celadon-cel/celadon/engine/policy"
 	"github.com/celadon-cel/celadon/x/apply"
 	"github.com/celadon-cel/celadon/x/policyrequest"
 	"github.com/celadon-cel/celadon/x/trace"
@@ -73,6 +74,8 @@ type Config struct {
 	// input and the persisted object, and the row of kubectl get at the time Now. A zero Now means the current time.
 	Persisted, Selectable, Diff, Row bool
 	Now                              time.Time
+	// ObservePolicy, if not nil, is called with the values of the expressions of each evaluated policy.
+	ObservePolicy func(policy.Evaluation, []policy.ExpressionValue)
 	// Observe, if not nil, is called for each run of a rule, except in upgrades.
 	Observe func(engine.RuleRun)
 }

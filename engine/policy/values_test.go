@@ -1,0 +1,55 @@
+package policy
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+)
+
+func TestValues(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ conditions, object, want string }{
+		{
+			"object.spec.size > 1", `{spec: {size: 3}}`,
+			"variables[0] 6, matchConditions[0] true, validations[0] false, validations[1] error no such key: lost, validations[0].message m6, auditAnnotations[0] 3",
+		},
+		{"object.spec.size > 3", `{spec: {size: 3}}`, "matchConditions[0] false"},
+	} {
+		policy := fmt.Sprintf(`
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicy
+metadata: {name: p}
+spec:
+  matchConstraints: {resourceRules: [{apiGroups: ["*"], apiVersions: ["*"], operations: ["*"], resources: ["*"]}]}
+  matchConditions: [{name: c, expression: %q}]
+  variables: [{name: twice, expression: object.spec.size * 2}]
+  validations:
+  - {expression: variables.twice < 5, messageExpression: "'m' + string(variables.twice)"}
+  - {expression: object.spec.lost == variables.twice}
+  auditAnnotations: [{key: k, valueExpression: string(object.spec.size)}]
+`, tt.conditions)
+		set := mustCompile(t, Config{}, policy, testBinding)
+		req := widgetRequest(t, OperationCreate, tt.object)
+		res, err := set.Evaluate(context.Background(), req)
+		if err != nil || len(res.Evaluations) != 1 {
+			t.Fatalf("got %+v, %v, want one evaluation", res, err)
+		}
+		values, err := set.Values(context.Background(), req, &res.Evaluations[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, v := range values {
+			path := strings.NewReplacer("spec.", "", ".valueExpression", "", ".messageExpression", ".message", ".expression", "").Replace(v.Path)
+			text := fmt.Sprint(v.Value)
+			if v.Problem != "" {
+				text = "error " + v.Problem
+			}
+			got = append(got, path+" "+text)
+		}
+		if got := strings.Join(got, ", "); got != tt.want {
+			t.Errorf("%s: got %s, want %s", tt.conditions, got, tt.want)
+		}
+	}
+}
