@@ -46,6 +46,17 @@ type WebhookMatch struct {
 	Cost int64
 	// Undecided is the reason why the result is not known, or "".
 	Undecided string
+
+	deciding *failing // with Condition
+}
+
+// Deciding returns the arguments with which Set.Explain explains the matchCondition that is false or fails. ok is false
+// if there is none.
+func (m *WebhookMatch) Deciding() (req Request, of *Evaluation, ok bool) {
+	if m.deciding == nil {
+		return Request{}, nil, false
+	}
+	return m.deciding.request, &m.deciding.evaluation, true
 }
 
 func (l *loader) loadWebhooks(doc map[string]any) error {
@@ -161,5 +172,9 @@ func (w *compiledWebhook) match(s *situation) (m WebhookMatch, err error) {
 	}
 	m.Called, m.Condition, m.Failure = !excluded && failure == "", name, failure
 	m.Denied = failure != "" && !w.ignore
+	if name != "" {
+		e := Evaluation{Policy: w.name, of: &w.compiledPolicy, to: to, Decisions: []Decision{{Condition: name}}}
+		m.deciding = &failing{*s.req, e, -1}
+	}
 	return m, nil
 }

@@ -149,6 +149,16 @@ func (d *Describer) Mutation(ctx context.Context, e *policy.MutationEvaluation, 
 	return x, err
 }
 
+// Webhook explains the matchCondition that keeps a webhook from being called, if there is one. Secrets and errors are as
+// for Decisions.
+func (d *Describer) Webhook(ctx context.Context, m *policy.WebhookMatch, secrets secret.Texts) (x Explanation, err error) {
+	var values []policy.Value
+	if req, of, ok := m.Deciding(); ok && d.Explain {
+		values, err = d.Set.Explain(ctx, req, of, -1)
+	}
+	return d.explanation(m.Webhook, -1, m.Condition, values, m.Failure != "", secrets), err
+}
+
 // missingPath matches the error of a JSON patch that adds to a parent that is missing, which it captures.
 var missingPath = lazy.New(`^JSON Patch: add operation does not apply: doc is missing path: "(/.*)/[^/]*": missing value$`)
 

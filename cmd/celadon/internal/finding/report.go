@@ -356,7 +356,6 @@ type Webhook struct {
 	Error     string `json:"error,omitempty"`
 	// Undecided is why it is not known whether the webhook is called.
 	Undecided string `json:"undecided,omitempty"`
-	// File and Line locate the webhook, if they are known.
-	File string `json:"file,omitempty"`
-	Line int    `json:"line,omitempty"`
+	// The explanation is that of the Condition, or else only the position of the webhook.
+	policyrequest.Explanation
 }

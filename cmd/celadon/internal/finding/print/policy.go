@@ -23,7 +23,8 @@ func ShowPolicies(b *strings.Builder, o *finding.Object) {
 		case w.Error == "":
 			continue
 		}
-		untrusted.Fprintf(b, "  --> %swebhook %s of %s %s: %s\n", before(w.File, w.Line, 0), w.Webhook, w.Kind, w.Configuration, effect)
+		untrusted.Fprintf(b, "  --> %swebhook %s of %s %s: %s\n", before(w.File, w.Line, w.Column), w.Webhook, w.Kind, w.Configuration, effect)
+		explain(b, &w.Explanation)
 	}
 	for i := 0; i < len(o.Policies); {
 		d, actions := &o.Policies[i], []string{action(&o.Policies[i])}

@@ -206,28 +206,41 @@ func (p *Policies) expression(kind, list, policy string, index int, condition st
 		return v
 	}
 	v.Expression, v.Line = expression, cmp.Or(doc.Locate([]string{field})[0].Line, doc.Line)
-	v.Inside = func(offset int) (int, int) {
-		at, _ := doc.Inside(field, offset)
-		return at.Line, at.Column
+	v.Inside = inside(doc, field)
+	return v
+}
+
+// Webhook returns the matchCondition of a webhook with a name, or without a name, the position of the webhook.
+func (p *Policies) Webhook(kind, configuration, name, condition string) (v policyrequest.Validation) {
+	doc := p.named[kind+"/"+configuration]
+	if doc == nil {
+		return v
+	}
+	list, _ := doc.Object["webhooks"].([]any)
+	for i, item := range list {
+		one, _ := item.(map[string]any)
+		if one["name"] != name {
+			continue
+		}
+		path := fmt.Sprintf("webhooks[%d]", i)
+		if condition != "" {
+			if field, expression := expressionIn(one, path, "", -1, condition); field != "" {
+				path, v.Expression = field, expression
+				v.Inside = inside(doc, field)
+			}
+		}
+		v.File, v.Line = doc.File, cmp.Or(doc.Locate([]string{path})[0].Line, doc.Line)
+		return v
 	}
 	return v
 }
 
-// Webhook returns the file and line of a webhook, or of its matchCondition with a name, or "".
-func (p *Policies) Webhook(kind, configuration, name, condition string) (file string, line int) {
-	doc := p.named[kind+"/"+configuration]
-	if doc == nil {
-		return "", 0
+// inside returns Validation.Inside for the expression in a field.
+func inside(doc *input.Document, field string) func(offset int) (line, column int) {
+	return func(offset int) (int, int) {
+		at, _ := doc.Inside(field, offset)
+		return at.Line, at.Column
 	}
-	list, _ := doc.Object["webhooks"].([]any)
-	for i, item := range list {
-		if one, _ := item.(map[string]any); one["name"] == name {
-			path := fmt.Sprintf("webhooks[%d]", i)
-			field, _ := expressionIn(one, path, "", -1, condition)
-			return doc.File, cmp.Or(doc.Locate([]string{cmp.Or(field, path)})[0].Line, doc.Line)
-		}
-	}
-	return "", 0
 }
 
 // expressionIn returns the path and the expression of an item of a list, or if index is -1, of the matchCondition

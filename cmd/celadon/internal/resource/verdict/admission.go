@@ -21,6 +21,7 @@ import (
 	"github.com/celadon-cel/celadon/engine/policy"
 	"github.com/celadon-cel/celadon/internal/text/phrase"
 	"github.com/celadon-cel/celadon/x/policyrequest"
+	"github.com/celadon-cel/celadon/x/secret"
 )
 
 // Operations of requests.
@@ -150,7 +151,7 @@ func (d *decision) reviewed(ctx context.Context, r *policyrequest.Review, to *po
 		bug = cmp.Or(bug, err)
 		d.report.Mutations = append(d.report.Mutations, finding.NewPolicyMutation(e, d.located(why)))
 	}
-	d.recordWebhooks(r.Webhooks)
+	bug = cmp.Or(bug, d.recordWebhooks(ctx, r, to.Secrets))
 	r.Received, r.Mutations, r.Webhooks = nil, nil, nil
 	if res := r.Evaluated; res != nil {
 		d.report.Warnings = append(d.report.Warnings, res.Warnings...)
@@ -219,25 +220,24 @@ func nameOf(object map[string]any) string {
 	return name
 }
 
-func (d *decision) recordWebhooks(matches []policy.WebhookMatch) {
-	for _, m := range matches {
-		d.webhooks.add(&m)
-		if m.Unmatched == "rules" {
+func (d *decision) recordWebhooks(ctx context.Context, r *policyrequest.Review, secrets secret.Texts) (bug error) {
+	for i := range r.Webhooks {
+		m := &r.Webhooks[i]
+		if d.webhooks.add(m); m.Unmatched == "rules" {
 			continue
 		}
-		w := finding.Webhook{
+		at := func(string, int, string) policyrequest.Validation {
+			return d.Admission.Policies.Webhook(m.Kind, m.Configuration, m.Webhook, m.Condition)
+		}
+		describer := policyrequest.Describer{Set: r.Set, Validation: at, Explain: d.Explain && i < policyrequest.MaxExplained}
+		why, err := describer.Webhook(ctx, m, secrets)
+		bug = cmp.Or(bug, err)
+		d.report.Webhooks = append(d.report.Webhooks, finding.Webhook{
 			Kind: m.Kind, Configuration: m.Configuration, Webhook: m.Webhook, Called: m.Called, Unmatched: m.Unmatched, Condition: m.Condition,
-			Error: m.Failure, Undecided: m.Undecided,
-		}
-		if d.Locate {
-			failing := ""
-			if m.Failure != "" {
-				failing = m.Condition
-			}
-			w.File, w.Line = d.Admission.Policies.Webhook(m.Kind, m.Configuration, m.Webhook, failing)
-		}
-		d.report.Webhooks = append(d.report.Webhooks, w)
+			Error: m.Failure, Undecided: m.Undecided, Explanation: d.located(why),
+		})
 	}
+	return bug
 }
 
 // webhookCalls counts the calls of webhooks in a run, and the reasons against a call. It is safe for concurrent use.
