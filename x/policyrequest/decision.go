@@ -48,6 +48,8 @@ type Explanation struct {
 	Hint string `json:"hint,omitempty"`
 	// Values are the values that the expression read, if Describer.Explain is set.
 	Values []Value `json:"values,omitempty"`
+	// Offset is the position of that part in Expression, in code points, or 0 if it is not known.
+	Offset int `json:"-"`
 }
 
 // A Value is a part of an expression with its value as shortened JSON.
@@ -166,14 +168,14 @@ func (d *Describer) explanation(
 	policyName string, index int, condition string, values []policy.Value, failed bool, secrets secret.Texts,
 ) Explanation {
 	at := d.Validation(policyName, index, condition)
-	x := Explanation{Expression: at.Expression, File: at.File, Line: at.Line, Values: shown(values, secrets)}
+	x := Explanation{Expression: at.Expression, File: at.File, Line: at.Line, Values: shown(values, secrets), Offset: decisive(values, failed)}
 	if i := slices.IndexFunc(values, func(v policy.Value) bool { return v.Hint != "" }); i >= 0 {
 		x.Hint = values[i].Hint
 	}
 	if at.Inside == nil {
 		return x
 	}
-	if line, column := at.Inside(decisive(values, failed)); line > 0 {
+	if line, column := at.Inside(x.Offset); line > 0 {
 		x.Line, x.Column = line, column
 	}
 	return x

@@ -16,6 +16,7 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/testing/findingtest"
 	"github.com/celadon-cel/celadon/internal/testing/hostile"
+	"github.com/celadon-cel/celadon/x/policyrequest"
 )
 
 func objectsOf(text string) (objects []*finding.Object) {
@@ -135,6 +136,7 @@ func TestAttackExact(t *testing.T) {
 	unprinted := cmp.Options{
 		cmpopts.IgnoreFields(finding.Object{}, "Bug", "Strict", "Rules", "Explained", "Limit", "Diff", "Row", "Resource", "Key", "At", "Unevaluated"),
 		cmpopts.IgnoreFields(finding.Cause{}, "Ref", "Excerpt"),
+		cmpopts.IgnoreFields(policyrequest.Explanation{}, "Offset"),
 	}
 	for format, got := range map[string][]*finding.Object{"json": whole.Objects, "jsonl": lines} {
 		if diff := cmp.Diff(want, got, unprinted); diff != "" {

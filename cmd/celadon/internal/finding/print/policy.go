@@ -59,7 +59,7 @@ func showMutations(b *strings.Builder, o *finding.Object) {
 		untrusted.Fprintf(b, "  --> %smutating policy %s, binding %s%s: %s%s\n", before(m.File, m.Line, m.Column), m.Policy, m.Binding, params, effect, again)
 		for _, text := range m.Errors {
 			if !isPrinted(o, text) {
-				rule(b, "        error: ", string(Sentence(text)))
+				rule(b, "        error: ", string(Sentence(cut(o, text))))
 			}
 		}
 		explain(b, &m.Explanation)
@@ -68,7 +68,7 @@ func showMutations(b *strings.Builder, o *finding.Object) {
 
 func showDecision(b *strings.Builder, o *finding.Object, d *finding.PolicyDecision) {
 	if !isPrinted(o, d.Message) {
-		rule(b, "        message: ", string(Sentence(d.Message)))
+		rule(b, "        message: ", string(Sentence(cut(o, d.Message))))
 	}
 	explain(b, &d.Explanation)
 }
@@ -101,20 +101,15 @@ func before(file string, line, column int) string {
 // maxExpression is the length in runes up to which an expression is written as a whole.
 const maxExpression = 800
 
-// shortened returns an explained expression. If it is long, the result is one line with the part around the first
-// of x.Values that occurs in it.
+// shortened returns an explained expression. If it is long, the result is one line with the part around x.Offset.
 func shortened(x *policyrequest.Explanation) string {
 	text := []rune(lex.Flat(x.Expression))
 	if len(text) <= maxExpression {
 		return x.Expression
 	}
-	from := 0
-	for _, v := range x.Values {
-		if before, _, ok := strings.Cut(string(text), v.Expr); ok {
-			from = max(0, len([]rune(before))-maxExpression/4)
-			break
-		}
-	}
+	before := []rune(x.Expression)
+	before = before[:min(len(before), x.Offset)]
+	from := max(0, min(len([]rune(lex.Flat(string(before)))), len(text))-maxExpression/4)
 	to := min(len(text), from+maxExpression/2)
 	short := strings.TrimSpace(string(text[from:to]))
 	if from > 0 {
@@ -124,6 +119,22 @@ func shortened(x *policyrequest.Explanation) string {
 		short += " …"
 	}
 	return short
+}
+
+// cut shortens the long expressions of policies in a message of the server.
+func cut(o *finding.Object, message string) string {
+	within := func(x *policyrequest.Explanation) {
+		if text := strings.TrimSpace(x.Expression); len(text) > maxExpression {
+			message = strings.ReplaceAll(message, text, shortened(x))
+		}
+	}
+	for i := range o.Policies {
+		within(&o.Policies[i].Explanation)
+	}
+	for i := range o.Mutations {
+		within(&o.Mutations[i].Explanation)
+	}
+	return message
 }
 
 // isPrinted reports whether the output of kubectl contains a message.

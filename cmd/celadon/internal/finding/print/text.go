@@ -112,8 +112,8 @@ func ratcheted(b *strings.Builder, o *finding.Object) {
 	Where(b, &finding.Object{File: o.File, Line: o.Line, Causes: o.RatchetedErrors})
 }
 
-// KubectlError returns the error as kubectl prints it, which depends on the number of causes.
-// kubectl prints nothing about duplicate keys in YAML, so for these it returns Celadon's message.
+// KubectlError returns the error as kubectl prints it, which depends on the number of causes, except that long
+// expressions of policies are shortened. kubectl prints nothing about duplicate keys in YAML, so for these it returns Celadon's message.
 func KubectlError(o *finding.Object) untrusted.Safe {
 	if o.Conflicts() {
 		return "error: " + untrusted.Lines(o.Status.Message, "- .") + "\n"
@@ -124,7 +124,7 @@ func KubectlError(o *finding.Object) untrusted.Safe {
 	var messages []string
 	seen := map[string]bool{}
 	for _, c := range o.Causes {
-		message := string(untrusted.Sprintf("%s: %s", c.Field, Sentence(c.Message)))
+		message := string(untrusted.Sprintf("%s: %s", c.Field, Sentence(cut(o, c.Message))))
 		if !seen[message] {
 			seen[message] = true
 			messages = append(messages, message)
@@ -147,7 +147,7 @@ func KubectlError(o *finding.Object) untrusted.Safe {
 		if o.Status.Reason != "" {
 			who = untrusted.Sprintf("Error from server (%s)", o.Status.Reason)
 		}
-		return untrusted.Sprintf("%s: error when %s %q: %s\n", who, verb, o.File, Sentence(o.Status.Message))
+		return untrusted.Sprintf("%s: error when %s %q: %s\n", who, verb, o.File, Sentence(cut(o, o.Status.Message)))
 	case 1:
 		return head + untrusted.Safe(messages[0]) + "\n"
 	}
