@@ -3,6 +3,8 @@ package policies
 import (
 	"strings"
 
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/hint"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/engine/policy"
 	"github.com/celadon-cel/celadon/types/path"
 	"github.com/celadon-cel/celadon/x/assist"
@@ -15,8 +17,12 @@ const (
 	maxHinted = 10_000
 )
 
-// hint describes how to correct an expression of a policy that does not compile, or returns "".
-func hint(document map[string]any, e *policy.CompileError, kubeVersion string) string {
+// hintOn describes how to correct an expression of a policy that does not compile, or returns "".
+func hintOn(doc *input.Document, e *policy.CompileError, kubeVersion string) string {
+	if text := hint.Cut(doc.Value(e.Path), e.Offset); text != "" {
+		return text
+	}
+	document := doc.Object
 	steps, err := path.Parse(e.Path)
 	if err != nil {
 		return ""

@@ -100,7 +100,7 @@ func (p *Policies) compile(paths []string, cfg policy.Config) error {
 			}
 			problem := problemAt(at, e)
 			if !e.Dropped && i < maxHints {
-				if text := hint(doc.Object, e, set.KubeVersion()); text != "" {
+				if text := hintOn(doc, e, set.KubeVersion()); text != "" {
 					problem = fmt.Errorf("%w: %s", problem, text)
 				}
 			}

@@ -113,6 +113,14 @@ func TestReadHostile(t *testing.T) {
 	}
 }
 
+func TestCutExpression(t *testing.T) {
+	t.Parallel()
+	p, err := read(t, policyOf("p", ">-\n      object.spec.size > (1 // one\n      + 2)"), bindingOf("p"))
+	if err != nil || len(p.Problems) != 1 || !strings.HasSuffix(p.Problems[0].Error(), "write | in its place") {
+		t.Errorf("got %v, %v", p, err)
+	}
+}
+
 func TestHints(t *testing.T) {
 	t.Parallel()
 	for expression, want := range map[string]string{
