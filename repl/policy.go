@@ -19,6 +19,9 @@ import (
 	"github.com/celadon-cel/celadon/x/policyrequest"
 )
 
+// maxHints limits the errors of policies that get hints.
+const maxHints = 20
+
 // policies holds the admission policies of a session. It is immutable.
 type policies struct {
 	set      *policy.Set
@@ -43,8 +46,14 @@ func (s *Session) LoadPolicies(docs []Document) (problems []string, err error) {
 	}
 	p := &policies{set: set}
 	if invalid != nil {
-		for _, e := range invalid.Errors {
-			p.problems = append(p.problems, fmt.Sprintf("%s:%d: %v", docs[e.Document].File, docs[e.Document].Line, e))
+		for i, e := range invalid.Errors {
+			text := fmt.Sprintf("%s:%d: %v", docs[e.Document].File, docs[e.Document].Line, e)
+			if i < maxHints && !e.Dropped {
+				if hint := assist.PolicyHint(objects[e.Document], e, set.KubeVersion()); hint != "" {
+					text += "\nhint: " + hint
+				}
+			}
+			p.problems = append(p.problems, text)
 		}
 	}
 	for _, info := range set.Policies() {

@@ -5,13 +5,12 @@ import (
 	"context"
 	"slices"
 
-	"github.com/celadon-cel/celadon/engine/x/eval"
 	"github.com/celadon-cel/celadon/engine/x/expr"
 )
 
 // An Outcome is the result of [Set.Eval].
 type Outcome struct {
-	// Value is decoded JSON. It is nil if Failure is set.
+	// Value is decoded JSON, or a description of a value of the authorizer. It is nil if Failure is set.
 	Value any
 	// Type is the type of the expression, such as "bool" or "list(string)".
 	Type string
@@ -69,6 +68,7 @@ func (s *Set) Eval(ctx context.Context, req Request, policy, source string) (out
 // outcome evaluates an expression. unknown is the reason why params are not known, or "".
 func (r *run) outcome(x *expression, typeName, unknown string) *Outcome {
 	r.variables.reset()
+	r.authority.explains = true
 	res := r.evaluate(x)
 	out := &Outcome{Type: typeName, Cost: addCost(r.variableCost, res.Cost), Undecided: r.whyUndecided()}
 	switch {
@@ -79,11 +79,7 @@ func (r *run) outcome(x *expression, typeName, unknown string) *Outcome {
 			out.Failure += " (" + unknown + ")"
 		}
 	default:
-		if _, fits := eval.TextSize(res.Value, maxOutcome); fits {
-			out.Value = expr.Native(res.Value)
-		} else {
-			out.Failure = "the value is too large to show"
-		}
+		out.Value, out.Failure = r.nativeValue(res.Value, maxOutcome)
 	}
 	return out
 }

@@ -79,7 +79,7 @@ func (r *run) expressionValue(x *expression) ExpressionValue {
 		r.note(out.Err)
 		v.Problem = out.Err.Error()
 	} else {
-		v.Value, v.Problem = r.nativeValue(out.Value)
+		v.Value, v.Problem = r.nativeValue(out.Value, maxValueBytes)
 	}
 	if unknown := cmp.Or(r.undecided, r.doubt); unknown != "" {
 		v.Value, v.Problem = nil, "undecided: "+unknown
@@ -87,8 +87,9 @@ func (r *run) expressionValue(x *expression) ExpressionValue {
 	return v
 }
 
-// nativeValue returns a value as ExpressionValue has it, or the reason why it is not shown.
-func (r *run) nativeValue(v ref.Val) (value any, problem string) {
+// nativeValue returns a value as ExpressionValue has it, or the reason why it is not shown, such as a string of over
+// limit bytes.
+func (r *run) nativeValue(v ref.Val, limit int) (value any, problem string) {
 	a := &r.authority
 	switch name := v.Type().TypeName(); {
 	case name == kubecel.DecisionType.TypeName() && a.asked != nil:
@@ -96,8 +97,8 @@ func (r *run) nativeValue(v ref.Val) (value any, problem string) {
 	case strings.HasPrefix(name, "kubernetes.authorization."):
 		return name, ""
 	}
-	if _, fits := eval.TextSize(v, maxValueBytes); !fits || celtypes.IsUnknown(v) {
-		return nil, "too large to show"
+	if _, fits := eval.TextSize(v, limit); !fits || celtypes.IsUnknown(v) {
+		return nil, "the value is too large to show"
 	}
 	return expr.Native(v), ""
 }

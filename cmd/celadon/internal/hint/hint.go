@@ -13,13 +13,12 @@ import (
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/excerpt"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/hint/table"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource"
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/vet"
-	"github.com/celadon-cel/celadon/internal/cel/lex"
 	"github.com/celadon-cel/celadon/internal/yaml/decode"
-	"github.com/celadon-cel/celadon/internal/yaml/position"
 	"github.com/celadon-cel/celadon/x/assist"
 )
 
@@ -66,7 +65,7 @@ func Explain(
 			continue
 		}
 		if problem != nil {
-			if cause.Hint = Cut(written, problem.Start); cause.Hint != "" {
+			if cause.Hint = table.Cut(written, problem.Start); cause.Hint != "" {
 				continue
 			}
 		}
@@ -143,22 +142,6 @@ func (c *crdRules) misread(cause *finding.Cause, doc *input.Document) bool {
 		cause.Fixed, cause.Certain = expression, true
 	}
 	return true
-}
-
-// Cut returns a hint for an expression with a mistake at a code point, if it has a placeholder, or if its end is part
-// of a comment because YAML folds the lines. Otherwise it returns "".
-func Cut(n *position.Node, at int) string {
-	if n == nil || n.Kind != position.Scalar {
-		return ""
-	}
-	if hint := left(n.Value); hint != "" || n.Style != position.Folded {
-		return hint
-	}
-	isSwallowing := func(t lex.Token) bool { return t.Kind == lex.Comment && t.Start <= at }
-	if slices.ContainsFunc(lex.Tokens([]rune(n.Value)), isSwallowing) {
-		return "> joins the lines, so that // makes a comment of all that follows: write | in its place"
-	}
-	return ""
 }
 
 func (c *crdRules) compiles(ref *engine.RuleRef, expression string) bool {

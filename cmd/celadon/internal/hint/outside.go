@@ -9,7 +9,6 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/excerpt"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/hint/table"
-	"github.com/celadon-cel/celadon/internal/regexp/lazy"
 	"github.com/celadon-cel/celadon/internal/yaml/position"
 )
 
@@ -90,20 +89,10 @@ func (m *mistake) move(path string) {
 
 func (m *mistake) node() *position.Node { return m.Excerpts.Doc.Value(m.path) }
 
-var leftover = lazy.New(`\$\{\w[^}\n]*\}|\{\{[^}\n]*\}\}|<%[^%\n]*%>|\$\(\w+\)`)
-
 func (m *mistake) placeholder() string {
 	n := m.node()
 	if n == nil || n.Kind != position.Scalar || len(n.Value) > table.MaxText {
 		return ""
 	}
-	return left(n.Value)
-}
-
-// left returns a hint on a placeholder in a text, or "".
-func left(text string) string {
-	if found := leftover.FindString(text); found != "" {
-		return "a templating tool has left " + found + ": render the file before you apply it"
-	}
-	return ""
+	return table.Leftover(n.Value)
 }

@@ -140,7 +140,7 @@ func (m *mistake) label() string {
 		if value := n.Items[i].Resolve(); key.Value == quoted || value.Kind == position.Scalar && value.Value == quoted {
 			m.move(fmt.Sprintf("metadata.%s[%s]", m.groups[1], key.Value))
 			near := rewritten(quoted, `^[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$`)
-			return cmp.Or(left(quoted), near, "only letters, digits, -, _, and . may stand here, and no space")
+			return cmp.Or(table.Leftover(quoted), near, "only letters, digits, -, _, and . may stand here, and no space")
 		}
 	}
 	return ""

@@ -12,6 +12,7 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/excerpt"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/hint"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/hint/table"
 	"github.com/celadon-cel/celadon/internal/text/phrase"
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
 	"github.com/celadon-cel/celadon/x/analysis/policyvet"
@@ -224,7 +225,7 @@ func (one *vettedPolicy) problems(width int) (errors, warnings, lints []policyPr
 	for i := range errors {
 		e := &errors[i]
 		one.locateMistyped(e, width)
-		if hint := hint.Cut(one.doc.Value(e.Path), e.offset); e.Expression != "" && hint != "" {
+		if hint := table.Cut(one.doc.Value(e.Path), e.offset); e.Expression != "" && hint != "" {
 			e.Hint, e.Fixed = hint, ""
 		}
 	}
