@@ -2,11 +2,13 @@ package vet
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/operators"
+	celtypes "github.com/google/cel-go/common/types"
 
 	"github.com/celadon-cel/celadon/internal/text/phrase"
 	"github.com/celadon-cel/celadon/types"
@@ -123,6 +125,7 @@ func tests(x *compiled, field string) bool {
 func optionalRead(in *inspection) *Lint {
 	w, read := in.walk, (*exprPath)(nil)
 	var guards []string // of all such fields, unless they belong to elements
+	reads := map[string]bool{}
 	w.visit(in.expr.ast.NativeRep().Expr(), func(e ast.Expr, at *exprPath) {
 		if e.Kind() != ast.SelectKind || e.AsSelect().IsTestOnly() || at == nil || !w.mayFail(at) {
 			return
@@ -130,6 +133,7 @@ func optionalRead(in *inspection) *Lint {
 		if read == nil {
 			read = at
 		}
+		reads[at.path] = true
 		if !at.isFixed() || !read.isFixed() {
 			return
 		}
@@ -146,13 +150,42 @@ func optionalRead(in *inspection) *Lint {
 	if len(guards) == 0 {
 		guards = []string{"has(" + read.path + ")"}
 	}
+	const absent = "%s is optional and is read without has(): if it is absent, the rule fails with \"no such key\"; "
+	maps.DeleteFunc(reads, func(path string, _ bool) bool { // it is read to select a field of it
+		for other := range reads {
+			if strings.HasPrefix(other, path+".") {
+				return true
+			}
+		}
+		return false
+	})
+	if len(reads) > 1 && combines(in.expr.ast.NativeRep()) {
+		return &Lint{Read: read.path, Message: fmt.Sprintf(absent+"test each with has() where it is read: %s", read.path, short(strings.Join(slices.Sorted(maps.Keys(reads)), ", ")))}
+	}
 	all := strings.Join(guards, " && ")
 	none := "!" + all
 	if len(guards) > 1 {
 		none = "!(" + all + ")"
 	}
-	return &Lint{Read: read.path, Message: fmt.Sprintf("%s is optional and is read without has(): if it is absent, the rule fails with "+
-		"\"no such key\"; write %s && …, or %s || …", read.path, short(all), short(none))}
+	return &Lint{Read: read.path, Message: fmt.Sprintf(absent+"write %s && …, or %s || …", read.path, short(all), short(none))}
+}
+
+// combines reports whether a rule combines several conditions, so that a test of all fields in front of it would change
+// the result of conditions that do not read them.
+func combines(rule *ast.AST) bool {
+	e := rule.Expr()
+	if e.Kind() != ast.CallKind {
+		return false
+	}
+	switch e.AsCall().FunctionName() {
+	case operators.LogicalAnd, operators.LogicalOr, operators.LogicalNot, operators.Conditional:
+		return true
+	case operators.Equals, operators.NotEquals:
+		return slices.ContainsFunc(e.AsCall().Args(), func(arg ast.Expr) bool {
+			return arg.Kind() == ast.CallKind && rule.GetType(arg.ID()) == celtypes.BoolType
+		})
+	}
+	return false
 }
 
 func (p *exprPath) isFixed() bool {
