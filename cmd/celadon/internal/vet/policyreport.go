@@ -83,10 +83,14 @@ func estimateParts(e *policyvet.Estimate) untrusted.Safe {
 		}
 	}
 	add("", e.Validations, e.Budget)
+	if e.Budget == 0 { // each expression has a budget of its own
+		x := slices.MaxFunc(e.Expressions, func(x, y policyvet.ExpressionEstimate) int { return cmp.Compare(x.Cost, y.Cost) })
+		add("of "+x.Path+" ", x.Cost, x.Limit)
+	}
 	add("of matchConditions ", e.Conditions, e.ConditionsBudget)
 	add("of auditAnnotations ", e.Annotations, e.Budget)
 	for _, x := range e.Expressions {
-		if x.Cost > x.Limit {
+		if e.Budget > 0 && x.Cost > x.Limit {
 			add("of "+x.Path+" alone ", x.Cost, x.Limit)
 			break // --all has the others
 		}
