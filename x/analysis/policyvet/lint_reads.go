@@ -152,7 +152,7 @@ func listed(fields []string) string {
 	return strings.Join(fields[:last], ", ") + " and " + fields[last]
 }
 
-// lacking returns the name of the first kind of which an object may lack the field at a path, or "".
+// lacking returns the name of the first kind whose objects may lack the field at a path, or "".
 func (l *linter) lacking(kinds []matchedKind, params *kind, path string) string {
 	if below(path, paramsName) {
 		if l.schemas.declare(params) != nil && !params.builtIn && params.mayLack(path) && params.resolve(path).state == fieldDeclared {

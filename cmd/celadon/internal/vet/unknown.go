@@ -64,7 +64,7 @@ func (u otherKinds) notes() (notes []error) {
 	return notes
 }
 
-// String lists the kinds, or returns "" if there are none.
+// String lists the kinds, or returns "" without any.
 func (u otherKinds) String() string {
 	var parts []string
 	kinds := slices.Sorted(maps.Keys(u))
