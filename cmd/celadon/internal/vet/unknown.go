@@ -88,7 +88,7 @@ func (v *vetter) unvetted(doc *input.Document) *unvetted {
 	hint := v.kindHint(doc)
 	path := expressionIn(doc.Object, "", 0, isNamedExpression)
 	if group, _, _ := strings.Cut(doc.Identity().APIVersion, "/"); path == "" && isCustom(group) {
-		path = expressionIn(doc.Object["spec"], "spec", 1, v.isCondition)
+		path = expressionIn(doc.Object["spec"], "spec", 1, v.conditions())
 	}
 	if hint != "" {
 		path = cmp.Or(path, "kind")
@@ -137,27 +137,39 @@ func isNamedExpression(name, text string) bool {
 	return text != "" && (name == "expression" || name == "celExpression")
 }
 
-// maxCondition limits the length of strings that are parsed, because most are not expressions.
-const maxCondition = 2000
+// maxCondition limits the length of strings that are parsed, and maxConditions their number in a document, because most
+// are not expressions.
+const (
+	maxCondition  = 2000
+	maxConditions = 100
+)
 
-// isCondition reports whether a string is a condition in CEL: it compares, tests, or combines fields that are selected.
-func (v *vetter) isCondition(_, source string) bool {
-	if !strings.Contains(source, ".") || !strings.ContainsAny(source, "=<>(&|!") || len(source) > maxCondition {
-		return false
+// conditions returns a function that reports whether a string is a condition in CEL: it compares, tests, or combines
+// fields that are selected.
+func (v *vetter) conditions() func(name, source string) bool {
+	var env *cel.Env
+	tries := 0
+	return func(_, source string) bool {
+		if tries == maxConditions || len(source) > maxCondition || !strings.Contains(source, ".") || !strings.ContainsAny(source, "=<>(&|!") {
+			return false
+		}
+		tries++
+		if env == nil {
+			if env = v.env(); env == nil {
+				return false
+			}
+		}
+		parsed, err := celenv.Parse(env, source)
+		return err == nil && isCondition(parsed.NativeRep().Expr())
 	}
-	env, err := v.parsing()
-	if err != nil {
-		return false
-	}
-	parsed, err := celenv.Parse(env, source)
-	if err != nil {
-		return false
-	}
+}
+
+func isCondition(e ast.Expr) bool {
 	isSelected := false
-	ast.PreOrderVisit(parsed.NativeRep().Expr(), ast.NewExprVisitor(func(e ast.Expr) {
+	ast.PreOrderVisit(e, ast.NewExprVisitor(func(e ast.Expr) {
 		isSelected = isSelected || e.Kind() == ast.SelectKind
 	}))
-	return isSelected && isConditional(parsed.NativeRep().Expr())
+	return isSelected && isConditional(e)
 }
 
 var conditionals = map[string]bool{
@@ -176,14 +188,15 @@ func isConditional(e ast.Expr) bool {
 	return e.Kind() == ast.ComprehensionKind
 }
 
-func (v *vetter) parsing() (*cel.Env, error) {
+// env returns an environment for parsing, or nil.
+func (v *vetter) env() *cel.Env {
 	version, err := types.ParseVersion(v.cfg.KubeVersion)
 	if err != nil {
-		return nil, err
+		return nil
 	}
 	scope, err := celenv.StoredRules(version).Scope()
 	if err != nil {
-		return nil, err
+		return nil
 	}
-	return scope.Env(), nil
+	return scope.Env()
 }
