@@ -6,11 +6,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/reports"
@@ -30,6 +32,23 @@ import (
 type vettedPolicy struct {
 	vetted
 	policy *policyvet.Report
+	of     reflect.Type // of the document in Go, or nil
+}
+
+// typeOf returns the Go type of the documents of a kind, or nil.
+func (p *policyVetter) typeOf(doc *input.Document) reflect.Type {
+	id := doc.Identity()
+	kinds := runtime.NewScheme()
+	if err := admissionregistrationv1.AddToScheme(kinds); err == nil {
+		if of := kinds.AllKnownTypes()[admissionregistrationv1.SchemeGroupVersion.WithKind(id.Kind)]; of != nil {
+			return of
+		}
+	}
+	if p.vetter.builtins == nil {
+		return nil
+	}
+	resource, _ := p.vetter.builtins.Resource(schema.FromAPIVersionAndKind(id.APIVersion, id.Kind))
+	return resource.Type
 }
 
 // A policyVetter keeps documents until all CRDs have been vetted, because the types of policies depend
@@ -68,7 +87,7 @@ func (v *vetter) foundAll(ctx context.Context, paths []string, filter *resource.
 
 func (v *vetter) kindHint(doc *input.Document) string {
 	id := doc.Identity()
-	if v.builtins == nil || id.GroupKind().Group != admissionregistrationv1.GroupName {
+	if group := id.GroupKind().Group; v.builtins == nil || group != admissionregistrationv1.GroupName && group != "resource.k8s.io" {
 		return ""
 	}
 	version, _ := types.ParseVersion(v.cfg.KubeVersion)
@@ -120,13 +139,16 @@ func (p *policyVetter) run(ctx context.Context, sum *summary, out *reports.Print
 		return err
 	}
 	for _, r := range list {
-		one := &vettedPolicy{vetted{doc: p.documents[r.Document], decisive: p.vetter.cfg.AdviseAll}, r}
+		one := &vettedPolicy{vetted: vetted{doc: p.documents[r.Document], decisive: p.vetter.cfg.AdviseAll}, policy: r}
 		if doc := one.doc; doc.Duplicate != nil {
 			r.Accepted, r.Errors = false, append(r.Errors, policyvet.Error{Message: doc.Duplicate.Error()})
 		}
 		all = append(all, one)
 	}
 	for _, one := range all {
+		if !one.policy.Accepted {
+			one.of = p.typeOf(one.doc)
+		}
 		sum.Policies.count(one)
 		if err := out.Each(func(p printer) error { return p.policy(one) }); err != nil {
 			return err
@@ -276,7 +298,7 @@ func (p *policyVetter) vetBuiltins(ctx context.Context, sum *summary) (all []*ve
 			sum.bug = err
 			return nil, nil
 		default:
-			all = append(all, &vettedPolicy{vetted{doc: doc}, r})
+			all = append(all, &vettedPolicy{vetted: vetted{doc: doc}, policy: r})
 		}
 	}
 	return all, nil

@@ -6,8 +6,6 @@ import (
 	"strings"
 
 	"github.com/jstemmer/go-junit-report/v2/junit"
-	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/excerpt"
@@ -253,15 +251,10 @@ func (one *vettedPolicy) problems(width int) (errors, warnings, lints []policyPr
 
 // locateMistyped adds the path of the value that keeps the document from being decoded, and a hint.
 func (one *vettedPolicy) locateMistyped(p *policyProblem, width int) {
-	kinds := runtime.NewScheme()
-	if p.Path != "" || admissionregistrationv1.AddToScheme(kinds) != nil {
+	if p.Path != "" || one.of == nil {
 		return
 	}
-	of := kinds.AllKnownTypes()[admissionregistrationv1.SchemeGroupVersion.WithKind(one.doc.Identity().Kind)]
-	if of == nil {
-		return
-	}
-	if bad := hint.MistypedAs(one.excerpts(width), of); len(bad) > 0 {
+	if bad := hint.MistypedAs(one.excerpts(width), one.of); len(bad) > 0 {
 		p.Path, p.Hint = bad[0].Field, bad[0].Hint
 	}
 }
