@@ -46,7 +46,8 @@ func Expressions(document map[string]any) (all []Expression) {
 			x.Roots, x.Compile = requestRoots, compileCondition
 		case kind == ofDevices && strings.HasPrefix(x.Path, "spec."):
 			x.IsCondition = !strings.Contains(x.Path, ".derivedAttributes[")
-			x.Roots, x.Limit, x.Compile = deviceRoots(), resourcev1.CELSelectorExpressionMaxCost, compilerOfDevices(!x.IsCondition)
+			x.Roots, x.Limit = deviceRoots(), resourcev1.CELSelectorExpressionMaxCost
+			x.Compile = compilerOfDevices(!x.IsCondition)
 		case kind == ofDevices:
 			continue
 		case strings.Contains(x.Path, "].userValidationRules["):
@@ -94,7 +95,8 @@ var deviceFeatures = sync.OnceValue(func() dracel.Features {
 func compilerOfDevices(isDerived bool) func(string) (uint64, error) {
 	return func(source string) (uint64, error) {
 		kind := environment.NewExpressions
-		result := dracel.GetCompiler(deviceFeatures()).CompileCELExpression(source, dracel.Options{EnvType: &kind, DerivedAttribute: isDerived})
+		options := dracel.Options{EnvType: &kind, DerivedAttribute: isDerived}
+		result := dracel.GetCompiler(deviceFeatures()).CompileCELExpression(source, options)
 		if result.Error != nil {
 			return 0, result.Error
 		}
@@ -134,7 +136,8 @@ var deviceRoots = sync.OnceValue(func() []celenv.Root {
 	values := apiservercel.NewMapType(textType, apiservercel.DynType, -1)
 	known := fields{
 		"driver": textType, "allowMultipleAllocations": apiservercel.BoolType,
-		"attributes": apiservercel.NewMapType(textType, values, -1), "capacity": apiservercel.NewMapType(textType, quantitiesType, -1),
+		"attributes": apiservercel.NewMapType(textType, values, -1),
+		"capacity":   apiservercel.NewMapType(textType, quantitiesType, -1),
 	}
 	for name, t := range known {
 		if _, ok := env.CELTypeProvider().FindStructFieldType("kubernetes.DRADevice", name); ok {
@@ -162,16 +165,21 @@ var (
 
 	quantitiesType = apiservercel.NewMapType(textType, apiservercel.QuantityDeclType, -1)
 
-	requirementType = object("kubernetes.SelectorRequirement", fields{"key": textType, "operator": textType, "values": textsType})
-	selectorFields  = fields{"rawSelector": textType, "requirements": apiservercel.NewListType(requirementType, -1)}
+	requirementType = object("kubernetes.SelectorRequirement", fields{
+		"key": textType, "operator": textType, "values": textsType,
+	})
+	selectorFields = fields{"rawSelector": textType, "requirements": apiservercel.NewListType(requirementType, -1)}
 
-	claimRoots   = []celenv.Root{{Name: "claims", Type: cel.MapType(cel.StringType, cel.DynType)}}
-	userRoots    = []celenv.Root{{Name: "user", Object: object("kubernetes.UserInfo", fields{"username": textType, "uid": textType, "groups": textsType, "extra": extraType})}}
+	claimRoots = []celenv.Root{{Name: "claims", Type: cel.MapType(cel.StringType, cel.DynType)}}
+	userRoots  = []celenv.Root{{Name: "user", Object: object("kubernetes.UserInfo", fields{
+		"username": textType, "uid": textType, "groups": textsType, "extra": extraType,
+	})}}
 	requestRoots = []celenv.Root{{Name: "request", Object: object("kubernetes.SubjectAccessReviewSpec", fields{
 		"user": textType, "groups": textsType, "extra": extraType, "uid": textType,
 		"nonResourceAttributes": object("kubernetes.NonResourceAttributes", fields{"path": textType, "verb": textType}),
 		"resourceAttributes": object("kubernetes.ResourceAttributes", fields{
-			"namespace": textType, "verb": textType, "group": textType, "version": textType, "resource": textType, "subresource": textType, "name": textType,
+			"namespace": textType, "verb": textType, "group": textType, "version": textType, "resource": textType,
+			"subresource": textType, "name": textType,
 			"fieldSelector": object("kubernetes.FieldSelectorAttributes", selectorFields),
 			"labelSelector": object("kubernetes.LabelSelectorAttributes", selectorFields),
 		}),

@@ -102,7 +102,8 @@ func (l *linter) quantityNumbers(s *subject, add reporter) {
 			}
 			name, args := e.AsCall().FunctionName(), e.AsCall().Args()
 			testsUnits = testsUnits || unitTests[name]
-			if found == nil && (name == "int" || name == "double") && len(args) == 1 && l.isQuantity(kinds, s.paths[node{x, args[0].ID()}]) {
+			isNumber := (name == "int" || name == "double") && len(args) == 1
+			if found == nil && isNumber && l.isQuantity(kinds, s.paths[node{x, args[0].ID()}]) {
 				found = e
 			}
 		})
@@ -111,8 +112,8 @@ func (l *linter) quantityNumbers(s *subject, add reporter) {
 		}
 		call, source := found.AsCall(), lex.NewSource(x.Source, x.parsed)
 		of := lex.Flat(source.Of(call.Args()[0]))
-		add(quantityNumber, x.at(found), fmt.Sprintf("%[1]s('500m') and %[1]s('16Gi') fail, although they are quantities: write quantity(%[2]s).asApproximateFloat()",
-			call.FunctionName(), of))
+		add(quantityNumber, x.at(found), fmt.Sprintf("%[1]s('500m') and %[1]s('16Gi') fail, although they are quantities: "+
+			"write quantity(%[2]s).asApproximateFloat()", call.FunctionName(), of))
 	}
 }
 

@@ -89,7 +89,8 @@ func (l *linter) unguardedReads(s *subject, add reporter) {
 		var at Lint
 		shown := ""
 		for _, r := range s.reads {
-			if r.of != x || r.test || tested[r.path] || seen[r.path] || alternatives[parentOf(r.path)+".*"] || alternatives[r.path] || x.Part == policy.PartMessage {
+			isImplied := tested[r.path] || alternatives[parentOf(r.path)+".*"] || alternatives[r.path]
+			if r.of != x || r.test || isImplied || seen[r.path] || x.Part == policy.PartMessage {
 				continue
 			}
 			if of := l.lacking(kinds, params, r.path); of != "" && (shown == "" || shown == of) {
@@ -102,9 +103,11 @@ func (l *linter) unguardedReads(s *subject, add reporter) {
 		}
 		switch {
 		case len(fields) == 1:
-			add(name, at, fmt.Sprintf("%s is optional in %s and is read without has(): if it is absent, the expression fails, and %s; test it with has()", fields[0], shown, effect))
+			add(name, at, fmt.Sprintf("%s is optional in %s and is read without has(): "+
+				"if it is absent, the expression fails, and %s; test it with has()", fields[0], shown, effect))
 		case len(fields) > 1:
-			add(name, at, fmt.Sprintf("%s are optional in %s and are read without has(): if one is absent, the expression fails, and %s; test them with has()", listed(fields), shown, effect))
+			add(name, at, fmt.Sprintf("%s are optional in %s and are read without has(): "+
+				"if one is absent, the expression fails, and %s; test them with has()", listed(fields), shown, effect))
 		}
 	}
 }

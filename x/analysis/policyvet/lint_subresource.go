@@ -11,9 +11,9 @@ import (
 	"github.com/celadon-cel/celadon/engine/policy"
 )
 
-// How it works: the object in a request to a subresource can be of another kind than the resource, such as a Scale, an
-// Eviction, or a PodExecOptions. An expression that reads a field which this kind does not declare fails for each request,
-// unless it tests for the field or for the subresource. OpenAPI has no schemas of the options of connections.
+// How it works: the object in a request to a subresource can be of another kind than the resource, such as a Scale,
+// an Eviction, or a PodExecOptions. An expression that reads a field which this kind does not declare fails for each
+// request, unless it tests for the field or for the subresource. OpenAPI has no schemas of the options of connections.
 
 // A subresourceRequest is a request to a subresource whose objects are of a kind of their own.
 type subresourceRequest struct {
@@ -57,7 +57,8 @@ func (l *linter) subresourceObjects(s *subject, add reporter) {
 			if field == "metadata" {
 				use = "use request.name and request.namespace"
 			}
-			add(subresourceObject, at, fmt.Sprintf("in requests to %s/%s, %s is %s %s, which has no %s, so the expression fails: %s",
+			add(subresourceObject, at, fmt.Sprintf(
+				"in requests to %s/%s, %s is %s %s, which has no %s, so the expression fails: %s",
 				q.resource, q.subresource, root, article(q.kind.Kind), q.kind.Kind, shownPath(field), use))
 		}
 	}
@@ -96,8 +97,9 @@ func (l *linter) subresourceRequests(m *matchResources) (list []subresourceReque
 				}
 				for _, name := range slices.Sorted(maps.Keys(k.subresources)) {
 					q := subresourceRequest{resource, name, k.Group, k.subresources[name]}
-					isMatched := (sub == name || sub == all) && q.kind != k.GroupVersionKind && q.operation() != "" && has(r.Operations, q.operation())
-					if isMatched && !slices.Contains(list, q) && !m.excludesRequest(&q) {
+					hasKind := (sub == name || sub == all) && q.kind != k.GroupVersionKind && q.operation() != ""
+					isMatched := hasKind && has(r.Operations, q.operation()) && !m.excludesRequest(&q)
+					if isMatched && !slices.Contains(list, q) {
 						list = append(list, q)
 					}
 				}
@@ -109,7 +111,8 @@ func (l *linter) subresourceRequests(m *matchResources) (list []subresourceReque
 
 func (m *matchResources) excludesRequest(q *subresourceRequest) bool {
 	return slices.ContainsFunc(m.ExcludeResourceRules, func(r rule) bool {
-		return len(r.ResourceNames) == 0 && has(r.Operations, q.operation()) && r.matchesResource(q.group, q.resource, q.subresource)
+		return len(r.ResourceNames) == 0 && has(r.Operations, q.operation()) &&
+			r.matchesResource(q.group, q.resource, q.subresource)
 	})
 }
 
@@ -119,7 +122,8 @@ func (l *linter) requestEvaluator(s *subject, q *subresourceRequest) *evaluator 
 		null = ""
 	}
 	n := newEvaluator(s, null, map[string]string{
-		"request.operation": q.operation(), "request.resource.resource": q.resource, "request.resource.group": q.group, "request.subResource": q.subresource,
+		"request.operation": q.operation(), "request.subResource": q.subresource,
+		"request.resource.resource": q.resource, "request.resource.group": q.group,
 		"request.kind.kind": q.kind.Kind, "object.kind": q.kind.Kind,
 	})
 	if k := l.schemas.byName[q.kind]; l.schemas.declare(k) != nil {

@@ -150,7 +150,8 @@ func (v *vetter) conditions() func(name, source string) bool {
 	var env *cel.Env
 	tries := 0
 	return func(_, source string) bool {
-		if tries == maxConditions || len(source) > maxCondition || !strings.Contains(source, ".") || !strings.ContainsAny(source, "=<>(&|!") {
+		isLikely := strings.Contains(source, ".") && strings.ContainsAny(source, "=<>(&|!")
+		if !isLikely || tries == maxConditions || len(source) > maxCondition {
 			return false
 		}
 		tries++
