@@ -21,7 +21,7 @@ func TestValidateConfiguration(t *testing.T) {
 		{"rule", authentication + issuer + "  claimMappings: {username: {expression: claims.sub}}\n  claimValidationRules: [{expression: claims.x == 1, message: a}, {expression: 'user.name', message: b}]\n", "jwt[0].claimValidationRules[1].expression", "undeclared reference to 'user'"},
 		{"unknown field", authentication + "jwts: []\n", "", `unknown field "jwts"`},
 		{"webhook", authorization + webhook + "    matchConditions: [{expression: \"request.user != 'a'\"}]\n", "", ""},
-		{"condition", authorization + webhook + "    matchConditions: [{expression: request.name}]\n", "authorizers[0].matchConditions[0].expression", "undefined field 'name'"},
+		{"condition", authorization + webhook + "    matchConditions: [{expression: request.name}]\n", "authorizers[0].webhook.matchConditions[0].expression", "undefined field 'name'"},
 	} {
 		var object map[string]any
 		if err := yaml.Unmarshal([]byte(tt.text), &object); err != nil {

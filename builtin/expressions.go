@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"reflect"
 	"runtime/debug"
 	"slices"
@@ -20,9 +19,7 @@ import (
 	authenticationcel "k8s.io/apiserver/pkg/authentication/cel"
 	authorizationcel "k8s.io/apiserver/pkg/authorization/cel"
 	apiservercel "k8s.io/apiserver/pkg/cel"
-	utilfeature "k8s.io/apiserver/pkg/util/feature"
 	dracel "k8s.io/dynamic-resource-allocation/cel"
-	"k8s.io/kubernetes/pkg/features"
 
 	"github.com/celadon-cel/celadon/engine"
 )
@@ -83,25 +80,12 @@ func Evaluate(ctx context.Context, document, input map[string]any) (all []Evalua
 }
 
 func evaluateIn(v any, path string, value func(expression string) (any, error)) (all []Evaluation) {
-	switch v := v.(type) {
-	case []any:
-		for i, item := range v {
-			all = append(all, evaluateIn(item, fmt.Sprintf("%s[%d]", path, i), value)...)
+	for _, found := range expressionsIn(v, path) {
+		one := Evaluation{Path: found.path, Expression: found.source}
+		if one.Value, one.Err = value(found.source); one.Err != nil {
+			one.Value = nil
 		}
-	case map[string]any:
-		for _, name := range slices.Sorted(maps.Keys(v)) {
-			at := strings.TrimPrefix(path+"."+name, ".")
-			text, ok := v[name].(string)
-			if !ok || name != "expression" && name != "valueExpression" {
-				all = append(all, evaluateIn(v[name], at, value)...)
-				continue
-			}
-			one := Evaluation{Path: at, Expression: text}
-			if one.Value, one.Err = value(text); one.Err != nil {
-				one.Value = nil
-			}
-			all = append(all, one)
-		}
+		all = append(all, one)
 	}
 	return all
 }
@@ -119,10 +103,7 @@ func overDevices(ctx context.Context, document, input map[string]any) (all []Eva
 	if err := decodeInto(input, &slice); err != nil {
 		return nil, err
 	}
-	compiler := dracel.GetCompiler(dracel.Features{
-		EnableConsumableCapacity: utilfeature.DefaultFeatureGate.Enabled(features.DRAConsumableCapacity),
-		EnableListTypeAttributes: utilfeature.DefaultFeatureGate.Enabled(features.DRAListTypeAttributes),
-	})
+	compiler := dracel.GetCompiler(deviceFeatures())
 	programs := map[string]dracel.CompilationResult{}
 	for _, d := range slice.Spec.Devices {
 		device := dracel.Device{Driver: slice.Spec.Driver, Attributes: d.Attributes, Capacity: d.Capacity}

@@ -21,8 +21,9 @@ func vetCommand(s command.Streams) *cobra.Command {
 		Long: `Vet validates each CRD as the API server would on create, or on update if --old has a
 CRD of the same name. It shows how much each rule may cost and why, and which bounds
 make expensive rules fit the limit. CRDs are files, folders, or -; documents of other
-kinds are skipped, except admission policies, their bindings, and webhook configurations
-with matchConditions. Vet reports errors, types, cost, and lints of these, too.
+kinds are skipped, except admission policies, their bindings, webhook configurations with
+matchConditions, classes and claims of devices, and the files of kube-apiserver with CEL.
+Vet reports errors, types, cost, and lints of these, too.
 
 The verdict is that of the newest Kubernetes version, and the report names the versions
 with another verdict. --kube-version selects the versions that must accept the CRDs.

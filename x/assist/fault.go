@@ -203,6 +203,9 @@ func (f *fault) wantsVariable(name string, offset int) func(candidate string) bo
 		return func(string) bool { return true }
 	}
 	variables := append(f.variablesAt(i), rootNames...)
+	for _, r := range f.context.Roots {
+		variables = append(variables, r.Name)
+	}
 	return func(candidate string) bool { return slices.Contains(variables, candidate) }
 }
 

@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	apischema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
-
 	"github.com/celadon-cel/celadon/cost"
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/x/celenv"
@@ -18,25 +16,35 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// NewPolicyContext returns the context of an expression with the variables roots, which engine/policy
-// declares.
+// NewPolicyContext returns the context of an expression with the variables roots. object and oldObject are declared if
+// they are among the roots.
 func NewPolicyContext(kubeVersion string, part Part, roots []celenv.Root) *PolicyContext {
-	open := &apischema.Structural{Extensions: apischema.Extensions{XIntOrString: true}}
-	version, _ := types.ParseVersion(kubeVersion)
-	decl := (&types.Interner{Version: version}).FromSchema(open, types.ResourceRoot)
-	var others []celenv.Root
+	cfg := engine.Config{KubeVersion: kubeVersion, Expressions: engine.New}
+	var decl *types.Decl
+	var others, untyped []celenv.Root
 	for _, r := range roots {
-		switch {
-		case ruleRoots[r.Name] == "":
+		switch to := ruleRoots[r.Name]; {
+		case to == "":
 			others = append(others, r)
 		case r.Decl != nil:
 			decl = r.Decl
+		default:
+			r.Name = to
+			untyped = append(untyped, r)
 		}
 	}
-	node := &engine.Node{Decl: decl, Config: engine.Config{KubeVersion: kubeVersion, Expressions: engine.New}}
-	return &PolicyContext{Object: &Context{
-		Node: node, Part: part, Roots: others, around: newAround(decl, nil), Limits: cost.Limits{EstimatedPerRule: math.MaxInt64},
-	}}
+	context := &Context{Part: part, Limits: cost.Limits{EstimatedPerRule: math.MaxInt64}}
+	if decl != nil {
+		context.Node, context.Roots = &engine.Node{Decl: decl, Config: cfg}, others
+	} else {
+		context.Node, _ = engine.BareNode(cfg) // it fails only for invalid versions
+		context.Roots = append(others, untyped...)
+	}
+	if context.Node == nil {
+		context.Node = &engine.Node{Decl: &types.Decl{}, Config: cfg}
+	}
+	context.around = newAround(context.Node.Decl, nil)
+	return &PolicyContext{Object: context}
 }
 
 func (p *Context) rootFields(path string) (fields []Candidate) {

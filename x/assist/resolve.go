@@ -56,13 +56,10 @@ func (r *resolver) ident(name string) referent {
 	if v, ok := r.vars[name]; ok {
 		return v
 	}
-	if r.context.Node.Bare {
-		return referent{}
-	}
-	switch p := r.context; name {
-	case types.Self:
+	switch p := r.context; {
+	case name == types.Self && !p.Node.Bare:
 		return referent{p.Node.Decl, p.around.steps, p.Schema, []any{p.Self}}
-	case types.OldSelf:
+	case name == types.OldSelf && !p.Node.Bare:
 		return referent{p.Node.Decl, p.around.steps, p.Schema, []any{p.Old}}
 	default:
 		for _, root := range p.Roots {

@@ -24,7 +24,8 @@ type evaluator struct {
 	null    string            // the root that is null, or ""
 	known   map[string]string // strings by path, such as request.operation
 	kind    *kind             // of object and oldObject, or nil if it is not known
-	absent  string            // the path of a field that the object lacks, or ""
+	absent  []string          // the paths of fields that the object lacks
+	strict  bool              // reading a field that kind does not declare fails
 
 	current *expression
 	vars    map[string]result // of macros
@@ -86,7 +87,7 @@ func literal(e ast.Expr) result {
 	case celtypes.Null:
 		return result{set: isLiteralNull}
 	case celtypes.String:
-		return result{set: isOther, text: string(v)}
+		return result{set: isOther, text: string(v), empty: v == ""}
 	}
 	return result{set: isOther}
 }
@@ -118,7 +119,7 @@ func (n *evaluator) field(e, operand ast.Expr, name string, test bool) result {
 	switch {
 	case of.none:
 		return of
-	case n.isAbsent(e) && !test:
+	case !test && (n.isAbsent(e) || n.strict && n.undeclared(e)):
 		return result{set: isError}
 	case test && (n.isAbsent(e) || n.undeclared(e)):
 		return result{set: isFalse | of.set&isError}
@@ -313,10 +314,10 @@ func (n *evaluator) fields(e ast.Expr, so func(*resolvedField) bool) bool {
 	})
 }
 
-// isAbsent reports whether e may select the field that the object lacks. If e may also select a field of oldObject,
+// isAbsent reports whether e may select a field that the object lacks. If e may also select a field of oldObject,
 // it does so in other requests.
 func (n *evaluator) isAbsent(e ast.Expr) bool {
-	return n.absent != "" && slices.Contains(n.subject.paths[node{n.current, e.ID()}], n.absent)
+	return len(n.absent) > 0 && slices.ContainsFunc(n.subject.paths[node{n.current, e.ID()}], func(path string) bool { return slices.Contains(n.absent, path) })
 }
 
 func (n *evaluator) reached() map[node]bool {

@@ -41,6 +41,7 @@ const (
 	unknownResource   = "unknown-resource"
 	removedVersion    = "removed-version"
 	textOrder         = "text-order"
+	quantityNumber    = "quantity-number"
 	subresourceObject = "subresource-object"
 	atomicField       = "atomic-field"
 	duplicateItems    = "duplicate-items"
@@ -52,7 +53,7 @@ const (
 
 // LintNames returns the names of all lints, for Config.Without.
 func LintNames() []string {
-	return []string{noBinding, noPolicy, nullObject, celInMessage, ignoredError, unusedVariable, missedSubresource, emptySelector, unknownResource, removedVersion, textOrder, subresourceObject, atomicField, duplicateItems,
+	return []string{noBinding, noPolicy, nullObject, celInMessage, ignoredError, unusedVariable, missedSubresource, emptySelector, unknownResource, removedVersion, textOrder, quantityNumber, subresourceObject, atomicField, duplicateItems,
 		unguardedRead, openPrefix, noNamespace, swallowedComment}
 }
 
@@ -104,7 +105,9 @@ func (x *expression) at(part ast.Expr) Lint {
 
 func (l *linter) lint(document map[string]any, subjects []*subject, r *Report) {
 	add := func(lint string, at Lint, message string) {
-		isAt := func(l Lint) bool { return lint == unguardedRead && l.Path == at.Path } // the other lint explains more
+		isAt := func(l Lint) bool { // the other lint explains more
+			return lint == unguardedRead && l.Path == at.Path && (l.Name == nullObject || l.Name == subresourceObject)
+		}
 		if at.Name, at.Message = lint, message; !slices.Contains(l.without, lint) && !slices.ContainsFunc(r.Lints, isAt) {
 			r.Lints = append(r.Lints, at)
 		}
@@ -131,11 +134,12 @@ func (l *linter) lint(document map[string]any, subjects []*subject, r *Report) {
 		messages(s, l.schemas, add)
 		unusedVariables(s, add)
 		l.missedSubresources(s, add)
-		l.unguardedReads(s, add)
 		accountPrefixes(s, add)
 		l.textOrders(s, add)
+		l.quantityNumbers(s, add)
 		l.subresourceObjects(s, add)
 		l.mutations(s, add)
+		l.unguardedReads(s, add)
 	}
 }
 
@@ -210,54 +214,6 @@ func accountPrefixes(s *subject, add reporter) {
 				"use request.namespace for its name, and namespaceSelector for its labels")
 		}
 	}
-}
-
-// subresourceObjects reports expressions that read the metadata of a connection's object, such as a PodExecOptions,
-// which has none.
-func (l *linter) subresourceObjects(s *subject, add reporter) {
-	n := l.connection(s)
-	if n == nil {
-		return
-	}
-	var failing []*expression
-	for _, x := range s.expressions {
-		switch {
-		case x.tree == nil || x.Part == policy.PartVariable || x.Part == policy.PartMessage:
-		case x.Part == policy.PartCondition && n.top(x).set == isFalse:
-			return // the policy is skipped
-		case n.top(x).set&isError != 0:
-			failing = append(failing, x)
-		}
-	}
-	for _, x := range failing {
-		at := x.at(nil)
-		if i := slices.IndexFunc(s.reads, func(r read) bool { return r.of == x && !r.test && strings.HasPrefix(r.path, metadata) }); i >= 0 {
-			at = x.at(s.reads[i].at)
-		}
-		add(subresourceObject, at, fmt.Sprintf("in requests to %s, object is a %s, which has no metadata, so the expression fails: "+
-			"use request.name and request.namespace", n.known["request.resource.resource"]+"/"+n.known["request.subResource"], n.known["object.kind"]))
-	}
-}
-
-const metadata = objectName + ".metadata"
-
-func (l *linter) connection(s *subject) *evaluator {
-	for i := range s.match.ResourceRules {
-		r := &s.match.ResourceRules[i]
-		for _, item := range r.Resources {
-			resource, sub := split(item)
-			for _, k := range l.schemas.byResource[resource] {
-				if of := k.subresources[sub]; strings.HasSuffix(of, "Options") && has(r.APIGroups, k.Group) && has(r.Operations, "CONNECT") {
-					n := newEvaluator(s, oldObjectName, map[string]string{
-						"request.operation": "CONNECT", "request.resource.resource": resource, "request.subResource": sub, "request.kind.kind": of, "object.kind": of,
-					})
-					n.absent = metadata
-					return n
-				}
-			}
-		}
-	}
-	return nil
 }
 
 const rootPattern = `(?:object|oldObject|params|request|variables|namespaceObject)(?:\.|\[)`

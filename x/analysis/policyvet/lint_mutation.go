@@ -5,14 +5,11 @@ import (
 	"strings"
 
 	"github.com/google/cel-go/common/ast"
-	"github.com/google/cel-go/common/operators"
 	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
-	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/celadon-cel/celadon/engine/policy"
 	"github.com/celadon-cel/celadon/internal/cel/lex"
 	"github.com/celadon-cel/celadon/internal/minors"
-	"github.com/celadon-cel/celadon/internal/regexp/lazy"
 )
 
 // How it works: an ApplyConfiguration is an expression with message literals, such as
@@ -222,74 +219,4 @@ func (m *mutationLint) podDuplicates(add reporter) bool {
 		return true
 	}
 	return false
-}
-
-var quantityText = lazy.New(`^[0-9]+(\.[0-9]+)?(m|k|M|G|T|P|E|Ki|Mi|Gi|Ti|Pi|Ei)$`)
-
-// maxQuantity limits the length of a quantity, because it comes from an untrusted policy.
-const maxQuantity = 32
-
-var orders = map[string]struct {
-	symbol string
-	holds  func(compared int) bool
-	format string
-}{
-	operators.Less:          {"<", func(c int) bool { return c < 0 }, "quantity(%s).isLessThan(quantity(%s))"},
-	operators.LessEquals:    {"<=", func(c int) bool { return c <= 0 }, "quantity(%s).compareTo(quantity(%s)) <= 0"},
-	operators.Greater:       {">", func(c int) bool { return c > 0 }, "quantity(%s).isGreaterThan(quantity(%s))"},
-	operators.GreaterEquals: {">=", func(c int) bool { return c >= 0 }, "quantity(%s).compareTo(quantity(%s)) >= 0"},
-}
-
-func (l *linter) textOrders(s *subject, add reporter) {
-	for _, x := range s.expressions {
-		if x.tree == nil {
-			continue
-		}
-		var found ast.Expr
-		visit(x.tree, func(e ast.Expr) {
-			if found == nil && e.Kind() == ast.CallKind && orders[e.AsCall().FunctionName()].symbol != "" && textOrderExample(e) != "" {
-				found = e
-			}
-		})
-		if found == nil {
-			continue
-		}
-		message := textOrderExample(found)
-		call, source := found.AsCall(), lex.NewSource(x.Source, x.parsed)
-		left, right := source.Of(call.Args()[0]), source.Of(call.Args()[1])
-		if fix := fmt.Sprintf(orders[call.FunctionName()].format, left, right); left != "" && right != "" && l.version.Minor >= quantitySince {
-			message += ": write " + lex.Flat(fix)
-		}
-		add(textOrder, x.at(found), message)
-	}
-}
-
-const quantitySince = 29
-
-// textOrderExample describes two quantities that a comparison orders wrongly, because it compares them as strings, or
-// returns "".
-func textOrderExample(e ast.Expr) string {
-	order, args := orders[e.AsCall().FunctionName()], e.AsCall().Args()
-	for i, arg := range args {
-		literal, ok := text(arg)
-		if _, _, test, isField := field(args[1-i]); !ok || !isField || test || len(literal) > maxQuantity || !quantityText.MatchString(literal) {
-			continue
-		}
-		bound, err := resource.ParseQuantity(literal)
-		if err != nil {
-			continue
-		}
-		for _, example := range []string{"10Gi", "900Mi", "1Ti", "1500m", "10", "9", "100m"} {
-			q := resource.MustParse(example)
-			asText, asQuantity := strings.Compare(example, literal), q.Cmp(bound)
-			x, y := example, literal
-			if i == 0 {
-				asText, asQuantity, x, y = -asText, -asQuantity, y, x
-			}
-			if order.holds(asText) != order.holds(asQuantity) {
-				return fmt.Sprintf("quantities are compared as text: '%s' %s '%s' is %t", x, order.symbol, y, order.holds(asText))
-			}
-		}
-	}
-	return ""
 }

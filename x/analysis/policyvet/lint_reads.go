@@ -5,8 +5,12 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/operators"
+
 	"github.com/celadon-cel/celadon/engine/policy"
 	"github.com/celadon-cel/celadon/internal/regexp/lazy"
+	"github.com/celadon-cel/celadon/internal/text/phrase"
 )
 
 // A subresource is a subresource whose requests change fields of the main object.
@@ -71,25 +75,100 @@ func (m *matchResources) names(operation string, k *kind) bool {
 	})
 }
 
+// unguardedReads reports optional fields that no expression tests, once for each expression.
 func (l *linter) unguardedReads(s *subject, add reporter) {
 	name, effect := unguardedRead, "the request is denied with an error instead of the message"
 	if s.ignore {
 		name, effect = ignoredError, "failurePolicy: Ignore accepts the object"
 	}
-	tested := s.tested()
+	tested, seen, alternatives := s.tested(), map[string]bool{}, s.alternatives()
 	kinds, _ := l.schemas.matched(&s.match)
-	for _, r := range s.reads {
-		if r.test || tested[r.path] || r.of.Part == policy.PartMessage {
-			continue
-		}
-		for _, k := range kinds {
-			if l.schemas.declare(k.kind) == nil || !k.mayLack(r.path) || l.sets(k.kind, r.path) {
+	params := l.schemas.byName[s.params]
+	for _, x := range s.expressions {
+		var fields []string
+		var at Lint
+		shown := ""
+		for _, r := range s.reads {
+			isImplied := tested[r.path] || alternatives[parentOf(r.path)+".*"] || alternatives[r.path]
+			if r.of != x || r.test || isImplied || seen[r.path] || x.Part == policy.PartMessage {
 				continue
 			}
-			add(name, r.of.at(r.at), fmt.Sprintf("%s is optional in %s and is read without has(): if it is absent, the expression fails, and %s; test it with has()", shownPath(r.path), k.shown, effect))
-			return
+			if of := l.lacking(kinds, params, r.path); of != "" && (shown == "" || shown == of) {
+				if shown == "" {
+					at, shown = x.at(r.at), of
+				}
+				seen[r.path] = true
+				fields = append(fields, shownPath(r.path))
+			}
+		}
+		switch {
+		case len(fields) == 1:
+			add(name, at, fmt.Sprintf("%s is optional in %s and is read without has(): "+
+				"if it is absent, the expression fails, and %s; test it with has()", fields[0], shown, effect))
+		case len(fields) > 1:
+			add(name, at, fmt.Sprintf("%s are optional in %s and are read without has(): "+
+				"if one is absent, the expression fails, and %s; test them with has()", listed(fields), shown, effect))
 		}
 	}
+}
+
+// alternatives returns the paths of fields that a comparison with a string can imply: a field next to a type, for which it
+// returns the path of the parent with .*, or the namespace next to a kind, as in
+// subject.kind == 'ServiceAccount' && subject.namespace == 'a'.
+func (s *subject) alternatives() map[string]bool {
+	paths := map[string]bool{}
+	for _, x := range s.expressions {
+		if x.tree == nil {
+			continue
+		}
+		visit(x.tree, func(e ast.Expr) {
+			if e.Kind() != ast.CallKind || e.AsCall().FunctionName() != operators.Equals {
+				return
+			}
+			for i, side := range e.AsCall().Args() {
+				_, isLiteral := text(e.AsCall().Args()[1-i])
+				for _, path := range s.paths[node{x, side.ID()}] {
+					switch parent := parentOf(path); {
+					case !isLiteral || !strings.Contains(parent, "."):
+					case path == parent+".type":
+						paths[parent+".*"] = true
+					case path == parent+".kind":
+						paths[parent+".namespace"] = true
+					}
+				}
+			}
+		})
+	}
+	return paths
+}
+
+func parentOf(path string) string { return path[:max(0, strings.LastIndexByte(path, '.'))] }
+
+// maxFields limits the fields in a message.
+const maxFields = 3
+
+func listed(fields []string) string {
+	if more := len(fields) - maxFields; more > 0 {
+		fields = append(slices.Clone(fields[:maxFields]), phrase.Count(more, "more field"))
+	}
+	last := len(fields) - 1
+	return strings.Join(fields[:last], ", ") + " and " + fields[last]
+}
+
+// lacking returns the name of the first kind whose objects may lack the field at a path, or "".
+func (l *linter) lacking(kinds []matchedKind, params *kind, path string) string {
+	if below(path, paramsName) {
+		if l.schemas.declare(params) != nil && !params.builtIn && params.mayLack(path) && params.resolve(path).state == fieldDeclared {
+			return params.Kind
+		}
+		return ""
+	}
+	for _, k := range kinds {
+		if l.schemas.declare(k.kind) != nil && k.mayLack(path) && !l.sets(k.kind, path) {
+			return k.shown
+		}
+	}
+	return ""
 }
 
 func (s *subject) tested() map[string]bool {

@@ -119,7 +119,7 @@ func TestNullObject(t *testing.T) {
 	add("* example.com widgets", expressions("object.spec.size > 1"), first)
 	add("CREATE,UPDATE example.com widgets", expressions("object.spec.size > 1"))
 	add("* example.com widgets/status", expressions("object.spec.size > 1"))
-	add("* example.com widgets/*", expressions("object.spec.size > 1"), first)
+	add("* example.com widgets/*", expressions("object.spec.size > 1"), first, "subresource-object validations[0].expression")
 	add("CREATE,UPDATE example.com widgets", expressions("oldObject.spec.size > 1"), first)
 	add("CREATE,UPDATE example.com widgets", expressions("oldObject == null || oldObject.spec.size > 1; request.operation != 'UPDATE' || oldObject.spec.size == 1"))
 	add("UPDATE example.com widgets", expressions("object.spec.size == oldObject.spec.size"))
@@ -203,7 +203,7 @@ func TestSubresources(t *testing.T) {
 		{"CREATE,UPDATE core pods", expressions(ephemeral), []string{first}},
 		{"CREATE,UPDATE core pods,pods/ephemeralcontainers", expressions(ephemeral), nil},
 		{"CREATE core pods;UPDATE core pods/ephemeralcontainers", expressions(ephemeral), nil},
-		{"CREATE,UPDATE core pods/*", expressions(ephemeral), nil},
+		{"CREATE,UPDATE core pods/*", expressions(ephemeral), []string{"subresource-object validations[0].expression"}}, // of a Binding
 		{"CREATE,UPDATE core pods", "variables: [{name: all, expression: 'object.spec.containers + object.spec.?ephemeralContainers.orValue([])'}]\n" + expressions("variables.all.all(c, c.image != 'a')"), []string{"missed-subresource variables[0].expression"}},
 		{"CREATE,UPDATE core pods", expressions("object.spec.containers.all(c, c.image != 'a')"), nil},
 		{"CREATE,UPDATE core pods", expressions(limits), []string{first}},
@@ -324,6 +324,12 @@ func TestUnguardedReads(t *testing.T) {
 	}{
 		{policyOf("CREATE example.com widgets", expressions("object.spec.size > 1")), []string{first}},
 		{policyOf("CREATE example.com widgets", expressions("object.spec.size > 1; object.spec.size < 9")), []string{first}},
+		{policyOf("CREATE example.com widgets", expressions("object.spec.size > 1; object.metadata.labels.a == 'b'; object.spec.size < 9")), []string{first, "unguarded-read spec.validations[1].expression"}},
+		{policyOf("CREATE core pods", "paramKind: {apiVersion: example.com/v1, kind: Widget}\n"+expressions("params.spec.size > 1")), []string{first}},
+		{policyOf("CREATE core pods", "paramKind: {apiVersion: example.com/v1, kind: Widget}\n"+expressions("!has(params.spec.size) || params.spec.size > 1")), nil},
+		{policyOf("CREATE core pods", "paramKind: {apiVersion: v1, kind: ConfigMap}\n"+expressions("params.data.a == 'b'")), nil},
+		{policyOf("CREATE rbac.authorization.k8s.io rolebindings", expressions("!has(object.subjects) || object.subjects.all(s, s.kind == 'ServiceAccount' && s.namespace == 'a')")), nil},
+		{policyOf("CREATE rbac.authorization.k8s.io rolebindings", expressions("!has(object.subjects) || object.subjects.all(s, s.namespace == 'a')")), []string{first}},
 		{policyOf("CREATE example.com widgets", expressions("!has(object.spec.size) || object.spec.size > 1")), nil},
 		{policyOf("CREATE example.com widgets", expressions("object.spec.?size.orValue(2) > 1")), nil},
 		{policyOf("CREATE core replicationcontrollers", expressions("object.spec.template.spec.containers.all(c, c.image != 'a')")), nil},
@@ -389,30 +395,6 @@ func TestTextOrders(t *testing.T) {
 		tests = append(tests, lintTest{"CREATE example.com gadgets", expressions(expression), want})
 	}
 	testLints(t, tests)
-}
-
-func TestSubresourceObjects(t *testing.T) {
-	t.Parallel()
-	name := expressions("object.metadata.name != 'a'")
-	const lint = "subresource-object validations[0].expression"
-	testLints(t, []lintTest{
-		{"CONNECT core pods/exec", name, []string{lint}},
-		{"CONNECT core pods/exec,pods/attach,services/proxy", name, []string{lint}},
-		{"CONNECT core pods/exec", expressions("request.name != 'a' && (!has(object.command) || object.command.size() < 5)"), nil},
-		{"CONNECT core pods/exec", expressions("!has(object.metadata) || true"), nil},
-		{"CREATE core pods/eviction", name, nil},
-		{"CREATE core pods/exec,pods", name, nil},
-		{"CREATE,CONNECT core pods/exec,pods", name, []string{lint}},
-		{"CREATE,CONNECT core pods/exec,pods", "variables: [{name: meta, expression: object.metadata}]\n" + expressions("variables.meta.name != 'a'"), []string{lint}},
-		{"CREATE,CONNECT core pods/exec,pods", expressions("request.operation == 'CONNECT' || object.metadata.name != 'a'"), nil},
-		{"CREATE,CONNECT core pods/exec,pods", expressions("request.subResource == 'exec' || object.metadata.name != 'a'"), nil},
-		{"CREATE,CONNECT core pods/exec,pods", expressions("!has(object.metadata) || object.metadata.name != 'a'"), nil},
-		{"CREATE,CONNECT core pods/exec,pods", expressions("object.?metadata.?name.orValue('') != 'a'"), nil},
-		{"UPDATE core pods/status", name, nil},
-		{"CONNECT example.com gadgets/exec", name, nil},
-		{"CREATE admissionregistration.k8s.io validatingwebhookconfigurations", name, nil},
-		{"CREATE admissionregistration.k8s.io validatingadmissionpolicies", name, []string{"unknown-resource matchConstraints.resourceRules[0].resources[0]"}},
-	})
 }
 
 func TestBindings(t *testing.T) {

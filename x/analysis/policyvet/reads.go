@@ -81,7 +81,7 @@ func (r *reader) of(e ast.Expr) []origin {
 		at := node{r.current, e.ID()}
 		r.subject.tests[at] = test || isOptional(operand)
 		for _, o := range list {
-			if o.lists == 0 {
+			if o.lists == 0 && !below(o.path, paramsName) {
 				r.subject.paths[at] = append(r.subject.paths[at], o.path)
 			}
 		}
@@ -93,7 +93,7 @@ func (r *reader) of(e ast.Expr) []origin {
 		if list, ok := r.vars[name]; ok {
 			return list
 		}
-		if name == objectName || name == oldObjectName {
+		if name == objectName || name == oldObjectName || name == paramsName {
 			return []origin{{path: name}}
 		}
 	case ast.CallKind:
@@ -225,6 +225,7 @@ const (
 	oldObjectName = "oldObject"
 	requestName   = "request"
 	variablesName = "variables"
+	paramsName    = "params"
 )
 
 func visit(e ast.Expr, f func(ast.Expr)) {

@@ -18,6 +18,8 @@ type result struct {
 	text string
 	// elem is the result for any element of a list literal.
 	elem *result
+	// empty is set if the value is the empty string.
+	empty bool
 	// none is set if the value is an optional without a value.
 	none bool
 }
@@ -99,6 +101,8 @@ func equal(a, b result) result {
 		out.set |= isTrue
 	case a.text != "" && b.text != "":
 		out.set |= boolResult(a.text == b.text).set
+	case a.text != "" && b.empty || a.empty && b.text != "":
+		out.set |= isFalse
 	default:
 		out.set |= isBool
 	}

@@ -33,8 +33,8 @@ type kind struct {
 	schema.GroupVersionKind
 	resource   string
 	namespaced bool
-	// subresources holds the kinds of the objects in requests to subresources, or "" for custom resources.
-	subresources map[string]string
+	// subresources holds the kinds of the objects in requests to subresources.
+	subresources map[string]schema.GroupVersionKind
 	builtIn      bool
 	props        func() (*apiextensionsv1.JSONSchemaProps, error)
 
@@ -43,6 +43,8 @@ type kind struct {
 	node *structuralschema.Structural
 	decl *types.Decl
 }
+
+var scaleKind = schema.GroupVersionKind{Group: "autoscaling", Version: "v1", Kind: "Scale"}
 
 // String returns the kind as the API server prints it, such as "apps/v1, Kind=Deployment".
 func (k *kind) String() string { return k.GroupVersionKind.String() }
@@ -68,10 +70,10 @@ func NewSchemas(kubeVersion string, crds []*apiextensionsv1.CustomResourceDefini
 	}
 	s := &Schemas{version: version, env: scope.Env(), byResource: map[string][]*kind{}, byName: map[schema.GroupVersionKind]*kind{}, groups: map[string]bool{}, metadata: metadata}
 	for _, k := range catalog.Kinds() {
-		one := &kind{GroupVersionKind: k.GroupVersionKind, resource: k.Resource, namespaced: k.Namespaced, builtIn: true, subresources: map[string]string{}}
+		one := &kind{GroupVersionKind: k.GroupVersionKind, resource: k.Resource, namespaced: k.Namespaced, builtIn: true, subresources: map[string]schema.GroupVersionKind{}}
 		one.props = func() (*apiextensionsv1.JSONSchemaProps, error) { return catalog.Schema(k.GroupVersionKind) }
 		for _, sub := range k.Subresources {
-			one.subresources[sub.Name] = sub.Kind.Kind
+			one.subresources[sub.Name] = sub.Kind
 		}
 		if k.Resource != "" {
 			s.groups[k.Group] = true
@@ -107,7 +109,7 @@ func (s *Schemas) addCRD(crd *apiextensionsv1.CustomResourceDefinition) {
 		k := &kind{
 			GroupVersionKind: schema.GroupVersionKind{Group: crd.Spec.Group, Version: v.Name, Kind: crd.Spec.Names.Kind},
 			resource:         crd.Spec.Names.Plural, namespaced: crd.Spec.Scope == apiextensionsv1.NamespaceScoped,
-			subresources: map[string]string{},
+			subresources: map[string]schema.GroupVersionKind{},
 			props: func() (*apiextensionsv1.JSONSchemaProps, error) {
 				if v.Schema == nil || v.Schema.OpenAPIV3Schema == nil {
 					return nil, fmt.Errorf("%s has no schema", v.Name)
@@ -116,10 +118,10 @@ func (s *Schemas) addCRD(crd *apiextensionsv1.CustomResourceDefinition) {
 			},
 		}
 		if sub := v.Subresources; sub != nil && sub.Scale != nil {
-			k.subresources["scale"] = ""
+			k.subresources["scale"] = scaleKind
 		}
 		if sub := v.Subresources; sub != nil && sub.Status != nil {
-			k.subresources["status"] = ""
+			k.subresources["status"] = k.GroupVersionKind
 		}
 		s.add(k)
 	}

@@ -37,7 +37,8 @@ type Estimate struct {
 	Validations uint64 `json:"validations"`
 	Conditions  uint64 `json:"matchConditions"`
 	Annotations uint64 `json:"auditAnnotations"`
-	// Budget limits Validations, and also Annotations. ConditionsBudget limits Conditions.
+	// Budget limits Validations, and also Annotations. ConditionsBudget limits Conditions. They are 0 if each
+	// expression has only a limit of its own.
 	Budget           uint64 `json:"budget"`
 	ConditionsBudget uint64 `json:"matchConditionsBudget"`
 	// Incomplete is set if the cost of an expression is not known, because it does not fit the type of the

@@ -85,7 +85,7 @@ func printHostile(t *testing.T, p printer, text string) {
 		}
 	}
 	for _, rejected := range []bool{false, true} {
-		one := &vettedPolicy{vetted{doc: &input.Document{File: text, Line: 3}}, &policyvet.Report{}}
+		one := &vettedPolicy{vetted: vetted{doc: &input.Document{File: text, Line: 3}}, policy: &policyvet.Report{}}
 		hostile.Fill(one.policy, text)
 		if one.policy.Accepted = !rejected; !rejected {
 			one.policy.Errors = nil

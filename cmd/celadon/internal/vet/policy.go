@@ -6,11 +6,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/reports"
@@ -25,31 +27,47 @@ import (
 	"github.com/celadon-cel/celadon/x/policyrequest"
 )
 
-// A vettedPolicy is a policy, a binding, a webhook configuration, or a file of kube-apiserver with its
-// report.
+// A vettedPolicy is a policy, a binding, a webhook configuration, or another document with expressions that
+// Builtins vets, with its report.
 type vettedPolicy struct {
 	vetted
 	policy *policyvet.Report
+	of     reflect.Type // of the document in Go, or nil
+}
+
+// typeOf returns the Go type of the documents of a kind, or nil.
+func (p *policyVetter) typeOf(doc *input.Document) reflect.Type {
+	id := doc.Identity()
+	kinds := runtime.NewScheme()
+	if err := admissionregistrationv1.AddToScheme(kinds); err == nil {
+		if of := kinds.AllKnownTypes()[admissionregistrationv1.SchemeGroupVersion.WithKind(id.Kind)]; of != nil {
+			return of
+		}
+	}
+	if p.vetter.builtins == nil {
+		return nil
+	}
+	resource, _ := p.vetter.builtins.Resource(schema.FromAPIVersionAndKind(id.APIVersion, id.Kind))
+	return resource.Type
 }
 
 // A policyVetter keeps documents until all CRDs have been vetted, because the types of policies depend
 // on CRDs.
 type policyVetter struct {
-	vetter         *vetter
-	options        *Options
-	documents      []*input.Document
-	configurations []*input.Document
-	crds           [][]byte
+	vetter    *vetter
+	options   *Options
+	documents []*input.Document
+	builtins  []*input.Document // which Builtins vets
+	crds      [][]byte
 }
 
-// foundAll is like found, but also returns policies, files of kube-apiserver, and documents of unknown kinds with
-// expressions.
+// foundAll is like found, but also returns policies, documents that Builtins vets, and documents of other kinds.
 func (v *vetter) foundAll(ctx context.Context, paths []string, filter *resource.Filter) func(*input.Document) *vetted {
 	return func(doc *input.Document) *vetted {
 		switch {
 		case filter.Ignores(doc):
 			return nil
-		case v.isConfiguration(doc):
+		case v.isOfBuiltins(doc):
 			return &vetted{doc: doc, isPolicy: true}
 		case doc.Err == nil && policyvet.IsVetted(doc.Object):
 			if doc.Object["spec"] == nil && doc.Object["webhooks"] == nil && !slices.Contains(paths, doc.File) {
@@ -59,9 +77,7 @@ func (v *vetter) foundAll(ctx context.Context, paths []string, filter *resource.
 		}
 		one := v.vet(ctx, doc)
 		if one == nil {
-			if path, hint := expressionIn(doc.Object, "", 0), v.kindHint(doc); path != "" || hint != "" {
-				return &vetted{doc: doc, unknown: cmp.Or(path, "kind"), hint: hint}
-			}
+			return &vetted{doc: doc, other: v.unvetted(doc)}
 		} else if one.report != nil {
 			one.compact, _ = json.Marshal(resource.WithoutDescriptions(doc.Object)) // decoded JSON
 		}
@@ -71,7 +87,7 @@ func (v *vetter) foundAll(ctx context.Context, paths []string, filter *resource.
 
 func (v *vetter) kindHint(doc *input.Document) string {
 	id := doc.Identity()
-	if v.builtins == nil || id.GroupKind().Group != admissionregistrationv1.GroupName {
+	if group := id.GroupKind().Group; v.builtins == nil || group != admissionregistrationv1.GroupName && group != "resource.k8s.io" {
 		return ""
 	}
 	version, _ := types.ParseVersion(v.cfg.KubeVersion)
@@ -83,8 +99,8 @@ func (v *vetter) kindHint(doc *input.Document) string {
 
 func (p *policyVetter) keep(one *vetted) {
 	switch {
-	case one.isPolicy && p.vetter.isConfiguration(one.doc):
-		p.configurations = append(p.configurations, one.doc)
+	case one.isPolicy && p.vetter.isOfBuiltins(one.doc):
+		p.builtins = append(p.builtins, one.doc)
 	case one.isPolicy:
 		p.documents = append(p.documents, one.doc)
 	case one.compact != nil:
@@ -94,14 +110,13 @@ func (p *policyVetter) keep(one *vetted) {
 
 // run adds an internal error to the summary instead of returning it.
 func (p *policyVetter) run(ctx context.Context, sum *summary, out *reports.Printers[printer]) error {
-	if len(p.documents)+len(p.configurations) == 0 {
+	if len(p.documents)+len(p.builtins) == 0 {
 		return nil
 	}
 	sum.Policies = &policySummary{}
-	all, err := p.vetConfigurations()
-	if err != nil {
-		sum.bug = err
-		return nil
+	all, err := p.vetBuiltins(ctx, sum)
+	if err != nil || sum.bug != nil {
+		return err
 	}
 	objects := make([]map[string]any, len(p.documents))
 	for i, doc := range p.documents {
@@ -124,13 +139,16 @@ func (p *policyVetter) run(ctx context.Context, sum *summary, out *reports.Print
 		return err
 	}
 	for _, r := range list {
-		one := &vettedPolicy{vetted{doc: p.documents[r.Document], decisive: p.vetter.cfg.AdviseAll}, r}
+		one := &vettedPolicy{vetted: vetted{doc: p.documents[r.Document], decisive: p.vetter.cfg.AdviseAll}, policy: r}
 		if doc := one.doc; doc.Duplicate != nil {
 			r.Accepted, r.Errors = false, append(r.Errors, policyvet.Error{Message: doc.Duplicate.Error()})
 		}
 		all = append(all, one)
 	}
 	for _, one := range all {
+		if !one.policy.Accepted {
+			one.of = p.typeOf(one.doc)
+		}
 		sum.Policies.count(one)
 		if err := out.Each(func(p printer) error { return p.policy(one) }); err != nil {
 			return err
@@ -202,8 +220,10 @@ type policySummary struct {
 	Bindings       int `json:"bindings"`
 	Webhooks       int `json:"webhooks"`
 	Configurations int `json:"configurations,omitempty"`
+	Devices        int `json:"devices,omitempty"`
 	Accepted       int `json:"accepted"`
 	Rejected       int `json:"refused"`
+	Undecided      int `json:"undecided,omitempty"`
 	Warnings       int `json:"warnings"`
 	Lints          int `json:"lints"`
 }
@@ -216,6 +236,8 @@ func (s *policySummary) count(one *vettedPolicy) {
 		s.Bindings++
 	case "AuthenticationConfiguration", "AuthorizationConfiguration":
 		s.Configurations++
+	case "DeviceClass", "ResourceClaim", "ResourceClaimTemplate":
+		s.Devices++
 	default:
 		s.Webhooks++
 	}
@@ -236,58 +258,65 @@ func (s *policySummary) String() string {
 	print.Also(&kinds, s.Bindings, "binding", "bindings")
 	print.Also(&kinds, s.Webhooks, "webhook configuration", "webhook configurations")
 	print.Also(&kinds, s.Configurations, "configuration of the API server", "configurations of the API server")
+	print.Also(&kinds, s.Devices, "class or claim of devices", "classes or claims of devices")
 	list := strings.ReplaceAll(strings.TrimPrefix(kinds.String(), "; "), "; ", ", ")
 	fmt.Fprintf(&b, "%s vetted: %d accepted, %d rejected", list, s.Accepted, s.Rejected)
+	print.Also(&b, s.Undecided, "undecided")
 	print.Also(&b, s.Warnings, "type warning", "type warnings")
 	print.Also(&b, s.Lints, "lint", "lints")
 	return b.String()
 }
 
-// Builtins validates objects of built-in kinds and the files of kube-apiserver, as package builtins does. The
-// playground has none.
+// Builtins vets objects of built-in kinds and the files of kube-apiserver, as package builtins does. The playground has
+// none.
 type Builtins interface {
 	policyrequest.Server
-	// IsConfiguration reports whether an object is a file of kube-apiserver with CEL, which ValidateConfiguration
-	// validates.
-	IsConfiguration(object map[string]any) bool
-	ValidateConfiguration(object map[string]any) (*engine.Result, error)
+	// HasExpressions reports whether an object is of a kind with expressions that VetExpressions vets.
+	HasExpressions(object map[string]any) bool
+	// VetExpressions validates an object as a server of Kubernetes 1.minor does when the object is created, or when
+	// the server reads the file.
+	VetExpressions(ctx context.Context, object map[string]any, duplicateKeys error, minor int) (*policyvet.Compiled, error)
 }
 
-func (v *vetter) isConfiguration(doc *input.Document) bool {
-	return v.builtins != nil && doc.Err == nil && v.builtins.IsConfiguration(doc.Object)
+func (v *vetter) isOfBuiltins(doc *input.Document) bool {
+	return v.builtins != nil && doc.Err == nil && v.builtins.HasExpressions(doc.Object)
 }
 
-func (p *policyVetter) vetConfigurations() (all []*vettedPolicy, err error) {
-	for _, doc := range p.configurations {
-		res, err := p.vetter.builtins.ValidateConfiguration(doc.Object)
-		if err != nil {
-			return nil, err
+func (p *policyVetter) vetBuiltins(ctx context.Context, sum *summary) (all []*vettedPolicy, err error) {
+	for _, doc := range p.builtins {
+		if ctx.Err() != nil {
+			return all, ctx.Err()
 		}
-		r := &policyvet.Report{Kind: doc.Identity().Kind, Name: doc.File, Accepted: res.Allowed && doc.Duplicate == nil}
+		r, err := p.vetBuiltin(ctx, doc)
+		var limit *engine.WorkLimitError
 		switch {
-		case doc.Duplicate != nil:
-			r.Errors = []policyvet.Error{{Message: doc.Duplicate.Error()}}
-		case res.Failure != nil:
-			r.Errors = []policyvet.Error{{Message: res.Failure.Message}}
+		case errors.As(err, &limit):
+			sum.Policies.Devices++
+			sum.Policies.Undecided++
+			p.vetter.complain(fmt.Errorf("%s: not vetted: %s", doc.Location(), limit.Reason))
+		case err != nil:
+			sum.bug = err
+			return nil, nil
+		default:
+			all = append(all, &vettedPolicy{vetted: vetted{doc: doc}, policy: r})
 		}
-		for _, c := range res.Causes {
-			path := configurationPath(doc, c.Field)
-			expression := ""
-			if n := doc.Value(path); n != nil && strings.HasSuffix(path, ".expression") {
-				expression = n.Value
-			}
-			r.Errors = append(r.Errors, policyvet.Error{Path: path, Expression: expression, Message: c.Message})
-		}
-		all = append(all, &vettedPolicy{vetted{doc: doc}, r})
 	}
 	return all, nil
 }
 
-// configurationPath returns the path of a field in the document. The server's paths of matchConditions leave
-// out the webhook.
-func configurationPath(doc *input.Document, path string) string {
-	if within := strings.Replace(path, "].matchConditions[", "].webhook.matchConditions[", 1); doc.Value(path) == nil && doc.Value(within) != nil {
-		return within
+func (p *policyVetter) vetBuiltin(ctx context.Context, doc *input.Document) (*policyvet.Report, error) {
+	version, err := types.ParseVersion(p.vetter.cfg.KubeVersion)
+	if err != nil {
+		return nil, err
 	}
-	return path
+	c, err := p.vetter.builtins.VetExpressions(ctx, doc.Object, doc.Duplicate, version.Minor)
+	if err != nil {
+		return nil, err
+	}
+	c.Name = cmp.Or(doc.Identity().Name, doc.File)
+	r := c.Report(version.String())
+	if doc.Duplicate != nil && r.Accepted {
+		r.Accepted, r.Errors = false, []policyvet.Error{{Message: doc.Duplicate.Error()}}
+	}
+	return r, nil
 }

@@ -6,8 +6,6 @@ import (
 	"strings"
 
 	"github.com/jstemmer/go-junit-report/v2/junit"
-	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/excerpt"
@@ -83,10 +81,14 @@ func estimateParts(e *policyvet.Estimate) untrusted.Safe {
 		}
 	}
 	add("", e.Validations, e.Budget)
+	if e.Budget == 0 { // each expression has a budget of its own
+		x := slices.MaxFunc(e.Expressions, func(x, y policyvet.ExpressionEstimate) int { return cmp.Compare(x.Cost, y.Cost) })
+		add("of "+x.Path+" ", x.Cost, x.Limit)
+	}
 	add("of matchConditions ", e.Conditions, e.ConditionsBudget)
 	add("of auditAnnotations ", e.Annotations, e.Budget)
 	for _, x := range e.Expressions {
-		if x.Cost > x.Limit {
+		if e.Budget > 0 && x.Cost > x.Limit {
 			add("of "+x.Path+" alone ", x.Cost, x.Limit)
 			break // --all has the others
 		}
@@ -249,15 +251,10 @@ func (one *vettedPolicy) problems(width int) (errors, warnings, lints []policyPr
 
 // locateMistyped adds the path of the value that keeps the document from being decoded, and a hint.
 func (one *vettedPolicy) locateMistyped(p *policyProblem, width int) {
-	kinds := runtime.NewScheme()
-	if p.Path != "" || admissionregistrationv1.AddToScheme(kinds) != nil {
+	if p.Path != "" || one.of == nil {
 		return
 	}
-	of := kinds.AllKnownTypes()[admissionregistrationv1.SchemeGroupVersion.WithKind(one.doc.Identity().Kind)]
-	if of == nil {
-		return
-	}
-	if bad := hint.MistypedAs(one.excerpts(width), of); len(bad) > 0 {
+	if bad := hint.MistypedAs(one.excerpts(width), one.of); len(bad) > 0 {
 		p.Path, p.Hint = bad[0].Field, bad[0].Hint
 	}
 }

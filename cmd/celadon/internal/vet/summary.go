@@ -27,7 +27,7 @@ type summary struct {
 
 	bug     error
 	limited bool // --find did not search for all lints
-	unknown int  // kinds with expressions that are not vetted
+	others  otherKinds
 }
 
 type oldSummary struct {
@@ -64,10 +64,14 @@ func (s *summary) verdict(paths []string) error {
 		return &command.ExitError{Code: command.Interrupted, Err: fmt.Errorf("interrupted: the report covers only the CRDs before")}
 	case s.bug != nil:
 		return &command.ExitError{Code: command.Bug, Err: s.bug}
-	case s.Unreadable > 0 || s.Undecided > 0 || s.limited:
+	case s.Unreadable > 0 || s.Undecided > 0 || s.limited || s.Policies != nil && s.Policies.Undecided > 0:
 		return &command.ExitError{Code: command.Usage}
 	case s.CRDs == 0 && s.Policies == nil:
-		return &command.ExitError{Code: command.Usage, Err: fmt.Errorf("no CustomResourceDefinition in %s, and no policy: use celadon check for other objects", strings.Join(paths, ", "))}
+		text := ""
+		if kinds := s.others.String(); kinds != "" {
+			text = " (" + kinds + ")"
+		}
+		return &command.ExitError{Code: command.Usage, Err: fmt.Errorf("no CustomResourceDefinition in %s, and no policy: use celadon check for other objects%s", strings.Join(paths, ", "), text)}
 	case s.Rejected > 0 || s.Policies != nil && s.Policies.Rejected > 0:
 		return &command.ExitError{Code: command.Findings}
 	}
@@ -77,8 +81,11 @@ func (s *summary) verdict(paths []string) error {
 // String returns the last line of a report, or the last two.
 func (s *summary) String() string {
 	switch {
-	case s.Policies == nil && s.CRDs+s.Unreadable+s.Undecided == 0 && s.unknown > 0 && !s.Interrupted:
-		return fmt.Sprintf("nothing vetted: expressions of %s are not known", phrase.Count(s.unknown, "kind"))
+	case s.Policies == nil && s.CRDs+s.Unreadable+s.Undecided == 0 && !s.Interrupted:
+		if kinds := s.others.withExpressions(); len(kinds) > 0 {
+			return "nothing vetted: expressions of " + phrase.Count(len(kinds), "kind") + " are not known"
+		}
+		return "nothing vetted"
 	case s.Policies == nil:
 		return s.crds()
 	case s.CRDs+s.Unreadable+s.Undecided == 0 && !s.Interrupted:

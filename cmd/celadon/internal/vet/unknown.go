@@ -1,38 +1,58 @@
 package vet
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
+	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/operators"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
+	"github.com/celadon-cel/celadon/engine/x/celenv"
 	"github.com/celadon-cel/celadon/internal/text/phrase"
+	"github.com/celadon-cel/celadon/types"
 )
 
-type unknownKinds map[string]*unknownKind
+// otherKinds holds the kinds of documents that were not vetted.
+type otherKinds map[string]*otherKind
 
-type unknownKind struct {
+type otherKind struct {
+	// first is the first expression of a document, or "".
 	first string
 	hint  string // for the end of a message, or ""
 	count int
 }
 
-func (u unknownKinds) add(one *vetted) {
+func (u otherKinds) add(one *vetted) {
 	id := one.doc.Identity()
-	kind := id.APIVersion + " " + id.Kind
-	if u[kind] == nil {
-		u[kind] = &unknownKind{first: fmt.Sprintf("%s: %s", one.doc.Location(), one.unknown), hint: one.hint}
+	kind := cmp.Or(strings.TrimSpace(id.APIVersion+" "+id.Kind), "no kind")
+	of := u[kind]
+	if of == nil {
+		of = &otherKind{}
+		u[kind] = of
 	}
-	u[kind].count++
+	if of.count++; of.first == "" && one.other.path != "" {
+		of.first, of.hint = fmt.Sprintf("%s: %s", one.doc.Location(), one.other.path), one.other.hint
+	}
 }
 
-const maxUnknown = 10
+const maxOther = 10
 
-func (u unknownKinds) notes() (notes []error) {
-	for i, kind := range slices.Sorted(maps.Keys(u)) {
-		if i == maxUnknown {
-			return append(notes, fmt.Errorf("expressions of %s more are not vetted", phrase.Count(len(u)-i, "kind")))
+// withExpressions returns the kinds whose documents have expressions, sorted.
+func (u otherKinds) withExpressions() []string {
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(u)), func(kind string) bool { return u[kind].first == "" })
+}
+
+func (u otherKinds) notes() (notes []error) {
+	kinds := u.withExpressions()
+	for i, kind := range kinds {
+		if i == maxOther {
+			return append(notes, fmt.Errorf("expressions of %s more are not vetted", phrase.Count(len(kinds)-i, "kind")))
 		}
 		of := u[kind]
 		text := fmt.Sprintf("%s is not vetted, because vet does not know the expressions of %s", of.first, kind+of.hint)
@@ -44,9 +64,47 @@ func (u unknownKinds) notes() (notes []error) {
 	return notes
 }
 
+// String lists the kinds, or returns "" without any.
+func (u otherKinds) String() string {
+	var parts []string
+	kinds := slices.Sorted(maps.Keys(u))
+	for _, kind := range kinds[:min(len(kinds), maxOther)] {
+		parts = append(parts, phrase.Count(u[kind].count, "document")+" of "+kind)
+	}
+	if more := len(kinds) - maxOther; more > 0 {
+		parts = append(parts, phrase.Count(more, "more kind"))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// An unvetted describes a document of a kind that is not vetted.
+type unvetted struct {
+	// path is the path of an expression, or "kind", or "" if nothing indicates that it has expressions. hint is appended
+	// to the note about it, or is "".
+	path, hint string
+}
+
+func (v *vetter) unvetted(doc *input.Document) *unvetted {
+	hint := v.kindHint(doc)
+	path := expressionIn(doc.Object, "", 0, isNamedExpression)
+	if group, _, _ := strings.Cut(doc.Identity().APIVersion, "/"); path == "" && isCustom(group) {
+		path = expressionIn(doc.Object["spec"], "spec", 1, v.conditions())
+	}
+	if hint != "" {
+		path = cmp.Or(path, "kind")
+	}
+	return &unvetted{path, hint}
+}
+
+// isCustom reports whether a group is not built in.
+func isCustom(group string) bool {
+	return strings.Contains(group, ".") && !strings.HasSuffix(group, ".k8s.io")
+}
+
 const maxExpressionDepth = 12
 
-func expressionIn(v any, path string, depth int) string {
+// expressionIn returns the path of the first string for which is holds, or "".
+func expressionIn(v any, path string, depth int, is func(name, text string) bool) string {
 	if depth > maxExpressionDepth {
 		return ""
 	}
@@ -54,19 +112,92 @@ func expressionIn(v any, path string, depth int) string {
 	case map[string]any:
 		for _, name := range slices.Sorted(maps.Keys(v)) {
 			at := strings.TrimPrefix(path+"."+name, ".")
-			if text, ok := v[name].(string); ok && text != "" && (name == "expression" || name == "celExpression") {
+			if text, ok := v[name].(string); ok && is(name, text) {
 				return at
 			}
-			if found := expressionIn(v[name], at, depth+1); found != "" {
+			if found := expressionIn(v[name], at, depth+1, is); found != "" {
 				return found
 			}
 		}
 	case []any:
 		for i, item := range v {
-			if found := expressionIn(item, fmt.Sprintf("%s[%d]", path, i), depth+1); found != "" {
+			at := fmt.Sprintf("%s[%d]", path, i)
+			if text, ok := item.(string); ok && is("", text) {
+				return at
+			}
+			if found := expressionIn(item, at, depth+1, is); found != "" {
 				return found
 			}
 		}
 	}
 	return ""
+}
+
+func isNamedExpression(name, text string) bool {
+	return text != "" && (name == "expression" || name == "celExpression")
+}
+
+// maxCondition limits the length of strings that are parsed, and maxConditions their number in a document, because most
+// are not expressions.
+const (
+	maxCondition  = 2000
+	maxConditions = 100
+)
+
+// conditions returns a function that reports whether a string is a condition in CEL: it compares, tests, or combines
+// fields that are selected.
+func (v *vetter) conditions() func(name, source string) bool {
+	var env *cel.Env
+	tries := 0
+	return func(_, source string) bool {
+		isLikely := strings.Contains(source, ".") && strings.ContainsAny(source, "=<>(&|!")
+		if !isLikely || tries == maxConditions || len(source) > maxCondition {
+			return false
+		}
+		tries++
+		if env == nil {
+			if env = v.env(); env == nil {
+				return false
+			}
+		}
+		parsed, err := celenv.Parse(env, source)
+		return err == nil && isCondition(parsed.NativeRep().Expr())
+	}
+}
+
+func isCondition(e ast.Expr) bool {
+	isSelected := false
+	ast.PreOrderVisit(e, ast.NewExprVisitor(func(e ast.Expr) {
+		isSelected = isSelected || e.Kind() == ast.SelectKind
+	}))
+	return isSelected && isConditional(e)
+}
+
+var conditionals = map[string]bool{
+	operators.Equals: true, operators.NotEquals: true, operators.Less: true, operators.LessEquals: true, operators.Greater: true,
+	operators.GreaterEquals: true, operators.LogicalAnd: true, operators.LogicalOr: true, operators.LogicalNot: true, operators.In: true,
+	"startsWith": true, "endsWith": true, "matches": true, "contains": true,
+}
+
+func isConditional(e ast.Expr) bool {
+	switch e.Kind() {
+	case ast.CallKind:
+		return conditionals[e.AsCall().FunctionName()]
+	case ast.SelectKind:
+		return e.AsSelect().IsTestOnly()
+	}
+	return e.Kind() == ast.ComprehensionKind
+}
+
+// env returns an environment for parsing, or nil.
+func (v *vetter) env() *cel.Env {
+	version, err := types.ParseVersion(v.cfg.KubeVersion)
+	if err != nil {
+		return nil
+	}
+	scope, err := celenv.StoredRules(version).Scope()
+	if err != nil {
+		return nil
+	}
+	return scope.Env()
 }

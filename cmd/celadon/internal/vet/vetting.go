@@ -49,12 +49,11 @@ type vetted struct {
 	decisive bool
 	// source maps the CRD's rules to Go markers; nil if no Go packages were given.
 	source *markervet.CRD
-	// isPolicy is set if the document is an admission policy or a file of kube-apiserver, which are vetted after all
-	// CRDs.
+	// isPolicy is set if the document is an admission policy or another document with expressions, which are vetted
+	// after all CRDs.
 	isPolicy bool
-	// unknown is the path of an expression, or "kind", in a document of a kind that is not vetted. hint is appended to
-	// the note about it, or is "".
-	unknown, hint string
+	// other is set if the document is of a kind that is not vetted.
+	other *unvetted
 	// compact is the CRD without descriptions, as JSON, for vetting policies.
 	compact []byte
 }
@@ -93,7 +92,7 @@ func Run(ctx context.Context, streams command.Streams, o *Options, paths []strin
 		return err
 	}
 	filter := resource.NewFilter(paths)
-	policies, unknown := policyVetter{vetter: v, options: o}, unknownKinds{}
+	policies, others := policyVetter{vetter: v, options: o}, otherKinds{}
 	if v.oldCount > 0 {
 		sum.Old = &oldSummary{CRDs: v.oldCount}
 	}
@@ -110,8 +109,8 @@ func Run(ctx context.Context, streams command.Streams, o *Options, paths []strin
 			return batch.ErrStopped
 		case one == nil:
 			return nil
-		case one.unknown != "":
-			unknown.add(one)
+		case one.other != nil:
+			others.add(one)
 			return nil
 		}
 		for _, note := range tagged(one.doc) {
@@ -142,7 +141,7 @@ func Run(ctx context.Context, streams command.Streams, o *Options, paths []strin
 	if sum.Interrupted && (errors.Is(err, ctx.Err()) || errors.Is(err, batch.ErrStopped)) {
 		err = nil
 	}
-	sum.unknown = len(unknown)
+	sum.others = others
 	if err == nil && run != nil {
 		run.end()
 		err = printers.Each(func(p printer) error { return p.golang(run) })
@@ -153,7 +152,7 @@ func Run(ctx context.Context, streams command.Streams, o *Options, paths []strin
 	if err != nil {
 		return fmt.Errorf("cannot write the report: %w", err)
 	}
-	for _, note := range append(filter.Notes(), unknown.notes()...) {
+	for _, note := range append(filter.Notes(), others.notes()...) {
 		streams.Complain(note)
 	}
 	return sum.verdict(paths)
@@ -184,6 +183,7 @@ type vetter struct {
 	oldCount int
 	fix      string
 	builtins Builtins // or nil
+	complain func(error)
 }
 
 func newVetter(ctx context.Context, streams command.Streams, o *Options) (*vetter, error) {
@@ -191,7 +191,7 @@ func newVetter(ctx context.Context, streams command.Streams, o *Options) (*vette
 	if err != nil {
 		return nil, err
 	}
-	v := &vetter{cfg: cfg, fix: o.Fix, builtins: o.Builtins, olds: catalog.New(catalog.Config{Lazy: true})}
+	v := &vetter{cfg: cfg, fix: o.Fix, builtins: o.Builtins, complain: streams.Complain, olds: catalog.New(catalog.Config{Lazy: true})}
 	if o.Find {
 		v.find = &lint.Config{KubeVersion: cfg.KubeVersion, Without: o.NoLints}
 	}
