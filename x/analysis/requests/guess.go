@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/celadon-cel/celadon/engine/policy"
+	"github.com/celadon-cel/celadon/x/policyrequest"
 )
 
 // How it works: a bound such as quantity('50Gi') shows which values are interesting, but a search that does not
@@ -30,6 +31,9 @@ const (
 func (q *question) guessed(ctx context.Context, operation policy.Operation, yield func(*policy.Request) bool) {
 	words := q.vocabulary()
 	in, left := q.guesser(near(&words)), min(maxGuesses, q.cfg.Steps/6)
+	if q.subresource == policyrequest.ScaleName {
+		in.values = append(in.values, int64(0)) // a Scale lacks it
+	}
 	for _, obj := range q.objects[:min(guessedObjects, len(q.objects))] {
 		for changed := range in.guesses(q.schema(), obj, false) {
 			if left--; left < 0 || q.work.Empty() {
