@@ -28,8 +28,8 @@ func TestExamples(t *testing.T) {
 
 // without holds the kinds without a valid example.
 var without = map[string]bool{
-	"CertificateSigningRequest": true, "ClusterTrustBundle": true, "DeviceTaintRule": true, "FlowSchema": true, "LeaseCandidate": true,
+	"ClusterTrustBundle": true, "DeviceTaintRule": true, "LeaseCandidate": true,
 	"MutatingAdmissionPolicy": true, "MutatingAdmissionPolicyBinding": true, "PodCertificateRequest": true,
-	"PriorityLevelConfiguration": true, "ResourcePoolStatusRequest": true, "ResourceSlice": true, "StorageVersion": true,
+	"ResourcePoolStatusRequest": true, "ResourceSlice": true, "StorageVersion": true,
 	"StorageVersionMigration": true, "ValidatingAdmissionPolicy": true, "ValidatingAdmissionPolicyBinding": true,
 }

@@ -1,6 +1,7 @@
 package policyrequest
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -12,6 +13,8 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/celadon-cel/celadon/engine"
@@ -71,7 +74,7 @@ type Absence struct {
 type Write struct {
 	Kind schema.GroupVersionKind
 	// Object is the object in the form of engine.Decode, and Raw its JSON or nil. OldObject is nil
-	// for a create, and Object for a deletion.
+	// for a create, and Object for a deletion. For the subresource scale, Object is a Scale or has the replicas.
 	Object, OldObject map[string]any
 	Raw               []byte
 	// DuplicateKeys is the error of the YAML decoder about duplicate keys, or nil.
@@ -231,6 +234,9 @@ func (k *Builtin) Subject(objects ...map[string]any) Subject {
 // *engine.WorkLimitError, or an internal error.
 func (k *Builtin) Write(ctx context.Context, w Write) (*engine.Result, error) {
 	if w.Kind = k.GroupVersionKind; k.server != nil {
+		if w.Subresource == ScaleName && w.OldObject != nil && w.Object != nil && w.Object["kind"] != scaleKind.Kind {
+			w.Object, w.Raw, w.DuplicateKeys = k.Scaled(&w), nil, nil
+		}
 		return k.server.Write(ctx, w)
 	}
 	res, err := &engine.Result{Allowed: true}, error(nil)
@@ -248,6 +254,19 @@ func (k *Builtin) Write(ctx context.Context, w Write) (*engine.Result, error) {
 		return &engine.Result{Warnings: res.Warnings}, nil
 	}
 	return res, nil
+}
+
+// Scaled returns the Scale that kubectl scale would send for the replicas of the object of w.
+func (k *Builtin) Scaled(w *Write) map[string]any {
+	object := runtime.DeepCopyJSON(w.Object)
+	k.server.SetDefaults(k.GroupVersionKind, object)
+	replicas, _, _ := unstructured.NestedFieldNoCopy(object, "spec", "replicas")
+	name := cmp.Or(w.Name, nameOf(object))
+	return map[string]any{
+		"apiVersion": scaleKind.GroupVersion().String(), "kind": scaleKind.Kind,
+		"metadata": map[string]any{"name": name, "namespace": k.Namespace(w.Namespace, name)},
+		"spec":     map[string]any{"replicas": replicas},
+	}
 }
 
 func (k *Builtin) structured(ctx context.Context, req Write) (*engine.Result, error) {

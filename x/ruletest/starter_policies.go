@@ -96,14 +96,27 @@ type policyGenerator struct {
 	validations []requests.Validation
 	answers     []*requests.Answer
 	candidates  []*started
+	denying     bool // uses Missing.Denying
 }
 
 func (g *policyGenerator) find() error {
 	for _, sample := range g.Samples {
 		g.candidates = append(g.candidates, &started{req: &engine.Request{Object: sample}, operation: opCreate})
 	}
+	if err := g.findWith(requests.Examples(g.Missing)); err != nil {
+		return err
+	}
+	denying := requests.DenyingExamples(g.Missing)
+	if g.denying = denying != nil; !g.denying {
+		return nil
+	}
+	return g.findWith(denying)
+}
+
+// findWith searches for the requests that are not found yet.
+func (g *policyGenerator) findWith(examples []map[string]any) error {
 	cfg := requests.Config{Set: g.Policies.Set, Documents: g.Policies.Documents, User: policyrequest.User("", nil), Steps: g.Steps, Seed: 1}
-	if examples := requests.Examples(g.Missing); len(examples) > 0 {
+	if len(examples) > 0 {
 		cfg.Documents = slices.Concat(cfg.Documents, examples)
 		var err error
 		if cfg.Set, err = policy.Compile(cfg.Documents, policy.Config{Namespaced: g.Policies.Namespaced}); cfg.Set == nil {
@@ -159,7 +172,9 @@ func (g *policyGenerator) search(crd *apiextensionsv1.CustomResourceDefinition, 
 func (g *policyGenerator) ask(f *requests.Finder, v requests.Validation, want requests.Want) (*requests.Answer, error) {
 	a, err := f.Find(g.ctx, v, want)
 	if err == nil && a.Request != nil {
-		g.candidates = append(g.candidates, caseOf(a.Request))
+		c := caseOf(a.Request)
+		c.denying = g.denying
+		g.candidates = append(g.candidates, c)
 	}
 	return a, err
 }
@@ -245,6 +260,9 @@ func (c *started) writeUser(b *bytes.Buffer) {
 func (c *started) writeMissing(b *bytes.Buffer, missing []requests.Missing) {
 	var params []any
 	for _, one := range missing {
+		if c.denying && one.Denying != nil {
+			one.Example = one.Denying
+		}
 		switch {
 		case one.Example == nil:
 		case one.Binding != "":

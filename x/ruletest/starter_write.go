@@ -38,6 +38,7 @@ type started struct {
 	operation string
 	user      policy.User
 	decisions []policyrequest.Decision
+	denying   bool // with Missing.Denying
 }
 
 func (w *suiteWriter) run(ctx context.Context, cases []*started) (text []byte, reports []*CaseReport, err error) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
@@ -16,6 +17,7 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/policy"
 	"github.com/celadon-cel/celadon/engine/x/builtin"
+	"github.com/celadon-cel/celadon/x/analysis/search"
 	"github.com/celadon-cel/celadon/x/policyrequest"
 )
 
@@ -63,25 +65,21 @@ func newBuiltinDecider(kind *policyrequest.Builtin) (*builtinDecider, error) {
 	return b, nil
 }
 
-// ownSubresources returns the subresources of a resource that take the objects of the resource.
-func ownSubresources(k *builtin.Kind) (names []string) {
-	for _, s := range k.Subresources {
-		if s.Kind == k.GroupVersionKind {
-			names = append(names, s.Name)
-		}
-	}
-	return names
-}
-
 func (b *builtinDecider) Validate(ctx context.Context, req engine.Request) (*engine.Result, error) {
 	if b.kind.Kind.Kind == "Job" && req.OldObject == nil {
 		req.Object = newJob(req.Object)
 	}
 	meta := object(req.Object, "metadata")
-	return b.kind.Write(ctx, policyrequest.Write{
+	w := policyrequest.Write{
 		Object: req.Object, OldObject: req.OldObject, Subresource: req.Subresource,
 		Namespace: b.kind.Namespace(text(meta, "namespace"), text(meta, "name")),
-	})
+	}
+	res, err := b.kind.Write(ctx, w)
+	if err == nil && res.Allowed && req.Subresource == policyrequest.ScaleName {
+		replicas := object(b.kind.Scaled(&w), "spec")["replicas"]
+		res.Object = with(req.OldObject, "spec", with(object(req.OldObject, "spec"), "replicas", replicas))
+	}
+	return res, err
 }
 
 // newJob removes the selector and labels that a server generates from a Job, which may be stored: a server rejects
@@ -105,38 +103,93 @@ func newJob(job map[string]any) map[string]any {
 	return with(unlabeled(job), "spec", with(spec, "selector", nil))
 }
 
-// Convert returns an object as the server stores it, or an error if the server rejects it.
-func (b *builtinDecider) Convert(ctx context.Context, object map[string]any, _ string) (map[string]any, error) {
-	res, err := b.Validate(ctx, engine.Request{Object: object})
-	if err == nil && !res.Allowed {
-		err = errors.New(res.Failure.Message)
+// Convert returns an object as the server stores it, or an error if the server rejects it. Its status is updated after
+// the create.
+func (b *builtinDecider) Convert(ctx context.Context, given map[string]any, _ string) (stored map[string]any, err error) {
+	for _, subresource := range b.writes(given) {
+		req := engine.Request{Object: given, OldObject: stored, Subresource: subresource}
+		res, err := b.Validate(ctx, req)
+		if err == nil && !res.Allowed {
+			err = errors.New(res.Failure.Message)
+		}
+		if err != nil {
+			return nil, err
+		}
+		stored = res.Object
 	}
-	if err != nil {
-		return nil, err
+	return stored, nil
+}
+
+// writes returns the subresources of the writes that store an object: a create, and an update of its status.
+func (b *builtinDecider) writes(of map[string]any) []string {
+	status := string(search.Status)
+	if of[status] == nil || !slices.Contains(b.subresources, status) {
+		return []string{""}
 	}
-	return res.Object, nil
+	return []string{"", status}
 }
 
 // withBuiltin is with for a built-in kind. It repairs objects that the server rejects.
 func (q *question) withBuiltin(ctx context.Context, operation policy.Operation, of, old map[string]any) (*policy.Request, error) {
 	q.work.Spend(serverWork)
-	var before map[string]any
-	if operation == policy.OperationUpdate {
-		if _, before = q.builtin.repaired(ctx, engine.Request{Object: old}); before == nil {
+	switch operation {
+	case policy.OperationDelete:
+		stored := q.builtin.repairedStored(ctx, of)
+		if stored == nil || !q.builtin.deletes(ctx, stored) {
 			return nil, ctx.Err()
 		}
-		of = with(of, "metadata", with(object(of, "metadata"), "name", text(object(before, "metadata"), "name"))) // no update renames
-	}
-	_, stored := q.builtin.repaired(ctx, engine.Request{Object: of, OldObject: before, Subresource: q.subresource})
-	switch {
-	case stored == nil:
-		return nil, ctx.Err()
-	case operation == policy.OperationDelete:
 		return q.request(operation, nil, stored), nil
+	case policy.OperationCreate:
+		if _, stored := q.builtin.repaired(ctx, engine.Request{Object: of}); stored != nil {
+			return q.request(operation, stored, nil), nil
+		}
+		return nil, ctx.Err()
 	}
-	req := q.request(operation, stored, before)
-	req.Subresource = q.subresource
-	return req, nil
+	// Updates can change only a part of some objects. An object with the rest is created with it.
+	if status := string(search.Status); q.subresource == status || q.subresource == "approval" {
+		old = with(of, status, old[status])
+	}
+	for _, old := range []map[string]any{old, of} {
+		before := q.builtin.repairedStored(ctx, old)
+		if before == nil {
+			continue
+		}
+		changed := renamed(of, before) // no update renames
+		_, stored := q.builtin.repaired(ctx, engine.Request{Object: changed, OldObject: before, Subresource: q.subresource})
+		if stored == nil || reflect.DeepEqual(stored, before) && !reflect.DeepEqual(old, of) {
+			continue
+		}
+		req := q.request(operation, stored, before)
+		req.Subresource = q.subresource
+		return req, nil
+	}
+	return nil, ctx.Err()
+}
+
+// renamed returns an object with the name of another.
+func renamed(of, other map[string]any) map[string]any {
+	return with(of, "metadata", with(object(of, "metadata"), "name", text(object(other, "metadata"), "name")))
+}
+
+// deletes reports whether the server accepts the deletion of an object.
+func (b *builtinDecider) deletes(ctx context.Context, stored map[string]any) bool {
+	meta := object(stored, "metadata")
+	namespace := b.kind.Namespace(text(meta, "namespace"), text(meta, "name"))
+	res, err := b.kind.Write(ctx, policyrequest.Write{OldObject: stored, Namespace: namespace})
+	return err == nil && res.Allowed
+}
+
+// repairedStored returns an object that is similar to the given one, as the server stores it, or nil.
+func (b *builtinDecider) repairedStored(ctx context.Context, of map[string]any) (stored map[string]any) {
+	for _, subresource := range b.writes(of) {
+		_, next := b.repaired(ctx, engine.Request{Object: of, OldObject: stored, Subresource: subresource})
+		if next == nil {
+			break
+		}
+		stored = next
+		of = renamed(of, stored)
+	}
+	return stored
 }
 
 func with(fields map[string]any, name string, value any) map[string]any {
@@ -164,6 +217,7 @@ func (b *builtinDecider) repairedOver(ctx context.Context, base map[string]any, 
 	object["apiVersion"], object["kind"] = b.kind.GroupVersionKind.ToAPIVersionAndKind()
 	for range maxRepairs {
 		w.Object, _ = overlaid(runtime.DeepCopyJSONValue(base), runtime.DeepCopyJSONValue(object)).(map[string]any)
+		b.identify(w.Object)
 		res, err := b.Validate(ctx, w)
 		switch {
 		case err != nil:
@@ -180,6 +234,23 @@ func (b *builtinDecider) repairedOver(ctx context.Context, base map[string]any, 
 		}
 	}
 	return nil, nil
+}
+
+// identify makes the name of a CustomResourceDefinition and the group and plural in it equal. If the group is that of
+// the example, the name is not.
+func (b *builtinDecider) identify(definition map[string]any) {
+	spec, meta := object(definition, "spec"), object(definition, "metadata")
+	names := object(spec, "names")
+	if b.kind.Kind.Kind != "CustomResourceDefinition" || names == nil {
+		return
+	}
+	plural, group, ok := strings.Cut(text(meta, "name"), ".")
+	if ok && text(spec, "group") == text(object(b.example, "spec"), "group") {
+		names = with(names, "plural", plural)
+		definition["spec"] = with(with(spec, "group", group), "names", names)
+		return
+	}
+	definition["metadata"] = with(meta, "name", text(names, "plural")+"."+text(spec, "group"))
 }
 
 // overlaid adds the fields of base that value lacks. It modifies value, and the result shares memory with base.
@@ -299,86 +370,4 @@ func (b *builtinDecider) typeOf(steps []engine.Step) string {
 		at = next
 	}
 	return at.Type
-}
-
-// A BuiltinKind is a built-in kind that policies match.
-type BuiltinKind struct {
-	// CRD describes the kind. Release is the version of Kubernetes that it is from.
-	CRD     *apiextensionsv1.CustomResourceDefinition
-	Release string
-	// Versions holds the versions of the kind that policies name.
-	Versions map[string]*policyrequest.Builtin
-	// Subresource is set if the CRD describes the objects of a subresource instead.
-	Subresource *policyrequest.Subresource
-}
-
-func namesKind(rule map[string]any, k *builtin.Kind) bool {
-	resources, _ := rule["resources"].([]any)
-	return slices.ContainsFunc(append(ownSubresources(k), ""), func(name string) bool {
-		return slices.Contains(resources, any(strings.TrimSuffix(k.Resource+"/"+name, "/")))
-	})
-}
-
-// typical maps groups whose resources policies often match with * to a kind.
-var typical = map[string]string{"": "ConfigMap", "apps": "Deployment", "batch": "Job", "rbac.authorization.k8s.io": "Role"}
-
-// isTypical reports whether a kind is the example for all resources of a rule.
-func isTypical(rule map[string]any, k *builtin.Kind) bool {
-	resources, _ := rule["resources"].([]any)
-	groups, _ := rule["apiGroups"].([]any)
-	return slices.Contains(resources, any("*")) && k.Kind == typical[k.Group] && (k.Group == "" || slices.Contains(groups, any(k.Group)))
-}
-
-// Builtins returns the built-in kinds that policies with a binding among documents name and that server validates,
-// and the kinds of subresources that these policies match. If wildcards is set, it uses a typical kind for *.
-func Builtins(documents []map[string]any, server policyrequest.Server, wildcards bool) ([]BuiltinKind, error) {
-	catalog, err := builtin.Newest()
-	if err != nil {
-		return nil, err
-	}
-	var rules []map[string]any
-	for _, d := range documentsOf(documents) {
-		if d.bound {
-			rules = append(rules, list(object(d.fields, "matchConstraints"), "resourceRules")...)
-		}
-	}
-	all := &policyrequest.Builtins{Server: server}
-	var kinds []BuiltinKind
-	for _, k := range catalog.Kinds() {
-		more, err := subresourceKinds(catalog, all, &k, rules)
-		if err != nil {
-			return nil, err
-		}
-		kinds = append(kinds, more...)
-		named := k.Resource != "" && slices.ContainsFunc(rules, func(rule map[string]any) bool {
-			return (namesKind(rule, &k) || wildcards && isTypical(rule, &k)) && has(rule, "apiGroups", k.Group) && has(rule, "apiVersions", k.Version)
-		})
-		if !named {
-			continue
-		}
-		kind, err := all.Kind(k.GroupVersionKind, engine.Config{})
-		if err != nil {
-			return nil, err
-		}
-		if kind == nil || !kind.Exact() {
-			continue
-		}
-		i := slices.IndexFunc(kinds, func(b BuiltinKind) bool {
-			return b.Subresource == nil && b.CRD.Spec.Group == k.Group && b.CRD.Spec.Names.Kind == k.Kind
-		})
-		if i < 0 {
-			crd, err := catalog.CRD(k.GroupKind())
-			if err != nil {
-				return nil, err
-			}
-			if crd == nil {
-				continue
-			}
-			i = len(kinds)
-			versions := map[string]*policyrequest.Builtin{}
-			kinds = append(kinds, BuiltinKind{CRD: crd, Release: catalog.Release(), Versions: versions})
-		}
-		kinds[i].Versions[k.Version] = kind
-	}
-	return kinds, nil
 }

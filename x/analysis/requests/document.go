@@ -54,6 +54,20 @@ func documentsOf(documents []map[string]any) (policies []*document) {
 	return policies
 }
 
+// usePolicies selects the policies that have a binding and match the resource.
+func (f *Finder) usePolicies() {
+	f.policies = nil
+	active := map[[2]string]bool{}
+	for _, info := range f.cfg.Set.Policies() {
+		active[[2]string{info.Kind, info.Name}] = len(info.Bindings) > 0
+	}
+	for _, d := range documentsOf(f.cfg.Documents) {
+		if active[[2]string{d.kind, d.name}] && len(f.forms(d)) > 0 {
+			f.policies = append(f.policies, d)
+		}
+	}
+}
+
 func (d *document) expressions() []string {
 	return slices.Concat(d.validations, d.mutations, d.conditions, slices.Sorted(maps.Values(d.variables)))
 }

@@ -91,6 +91,9 @@ type Answer struct {
 	Reason string
 }
 
+// FailsInstead is the Reason if nothing was denied, and requests with the outcome Fails were tried.
+const FailsInstead = "on some of them, the policy fails"
+
 // A Finder finds requests for the objects of a version of a CRD. It is not safe for concurrent use.
 type Finder struct {
 	cfg      Config
@@ -132,15 +135,7 @@ func New(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, e *
 	if cfg.Subresource != nil {
 		f.decider = subresourceDecider{e, cfg.Subresource}
 	}
-	active := map[[2]string]bool{}
-	for _, info := range cfg.Set.Policies() {
-		active[[2]string{info.Kind, info.Name}] = len(info.Bindings) > 0
-	}
-	for _, d := range documentsOf(cfg.Documents) {
-		if active[[2]string{d.kind, d.name}] && len(f.forms(d)) > 0 {
-			f.policies = append(f.policies, d)
-		}
-	}
+	f.usePolicies()
 	if len(f.policies) == 0 {
 		return f, nil
 	}
@@ -241,6 +236,9 @@ func (f *Finder) ask(ctx context.Context, q *question) (*Answer, error) {
 	a := &Answer{Request: req, Tried: f.tried}
 	if req == nil {
 		a.Reason = cmp.Or(f.work.Reason(), q.undecided)
+		if a.Reason == "" && q.fails {
+			a.Reason = FailsInstead
+		}
 	}
 	return a, nil
 }
@@ -258,6 +256,7 @@ type question struct {
 	undecided string
 	// stored is the request that was found, with the objects that the server stores.
 	stored *policy.Request
+	fails  bool  // set if the validation fails on a request but should deny one
 	err    error // of a source
 	// deniedByBoth is set if the other policies deny the last request as well.
 	deniedByBoth bool
@@ -286,7 +285,7 @@ func (q *question) find(ctx context.Context) (*policy.Request, error) {
 		slices.SortStableFunc(forms, func(a, b form) int { return strings.Compare(string(a.operation), string(b.operation)) })
 	}
 	left, steps := maxTransfers, q.cfg.Steps
-	for i, candidates := range []source{q.plain, q.translated, q.guessed, q.varied} {
+	for i, candidates := range []source{q.plain, q.translated, q.guessed, q.paired, q.varied} {
 		for _, one := range forms {
 			if q.work.Empty() {
 				return nil, nil
@@ -366,9 +365,13 @@ func (q *question) decision(res *policy.Result) (binding string, actions []polic
 			continue
 		}
 		for _, d := range e.Decisions {
-			if d.Failed == (q.want == Fails) && (d.Validation == q.index || d.Validation < 0 && q.index == 0) {
+			if d.Validation != q.index && (d.Validation >= 0 || q.index != 0) {
+				continue
+			}
+			if d.Failed == (q.want == Fails) {
 				return e.Binding, d.Actions, d.Message
 			}
+			q.fails = d.Failed
 		}
 	}
 	return "", nil, ""

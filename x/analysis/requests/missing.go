@@ -27,15 +27,19 @@ type Missing struct {
 	Object string
 	// Example is such an object, or nil if its kind is not known or no object is found.
 	Example map[string]any
+	// Denying is an example with which a request is denied, if none is with Example, or nil. Choose sets it.
+	Denying map[string]any
+	// Useless is set by Choose if no request was found that is accepted with the example.
+	Useless bool
 }
 
 // MissingObjects returns the params objects and Namespaces that policies with a binding need and that are not among
-// documents. It finds their kinds in crds and in Kubernetes. It returns an error if ctx is done, or on an internal
+// documents. It finds their kinds in crds, among documents, and in Kubernetes. It returns an error if ctx is done, or on an internal
 // error.
 func MissingObjects(
 	ctx context.Context, documents []map[string]any, crds []*apiextensionsv1.CustomResourceDefinition,
 ) ([]Missing, error) {
-	m := &missing{ctx: ctx, documents: documents, crds: crds}
+	m := &missing{ctx: ctx, documents: documents, crds: slices.Concat(crds, Definitions(documents))}
 	for _, d := range documentsOf(documents) {
 		if !d.bound {
 			continue
@@ -68,6 +72,21 @@ func Examples(all []Missing) (examples []map[string]any) {
 		}
 	}
 	return examples
+}
+
+// DenyingExamples is like Examples, but prefers Denying. It returns nil if nothing has it.
+func DenyingExamples(all []Missing) []map[string]any {
+	all = slices.Clone(all)
+	found := false
+	for i := range all {
+		if all[i].Denying != nil {
+			all[i].Example, found = all[i].Denying, true
+		}
+	}
+	if !found {
+		return nil
+	}
+	return Examples(all)
 }
 
 // String names the object, and the policy or binding that needs it.

@@ -15,6 +15,7 @@ import (
 	"github.com/celadon-cel/celadon/engine/policy"
 	"github.com/celadon-cel/celadon/x/analysis/prove"
 	"github.com/celadon-cel/celadon/x/crdcopy"
+	"github.com/celadon-cel/celadon/x/policyrequest"
 )
 
 // How it works: a validation that becomes a rule (translate.go) can be evaluated for all objects that the CRD accepts
@@ -94,6 +95,9 @@ func (f *Finder) never(d *document, expression string, outcome prove.Outcome, ot
 		return false, nil
 	}
 	for _, one := range f.forms(d) {
+		if one.subresource == policyrequest.ScaleName { // object is not the custom resource
+			return false, nil
+		}
 		proved, err := f.neverFor(d, expression, outcome, other, one.operation)
 		if !proved || err != nil {
 			return false, err

@@ -5,7 +5,6 @@ import (
 	"context"
 	"slices"
 
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -31,10 +30,13 @@ func (f *Finder) forms(d *document) (found []form) {
 	}
 	if f.builtin != nil {
 		subresources = f.builtin.subresources
-	} else if slices.ContainsFunc(f.crd.Spec.Versions, func(v apiextensionsv1.CustomResourceDefinitionVersion) bool {
-		return v.Name == f.version && v.Subresources != nil && v.Subresources.Status != nil
-	}) {
-		subresources = []string{string(search.Status)}
+	} else if sub := f.own().Subresources; sub != nil {
+		if sub.Status != nil {
+			subresources = append(subresources, string(search.Status))
+		}
+		if sub.Scale != nil {
+			subresources = append(subresources, policyrequest.ScaleName)
+		}
 	}
 	all := []form{{policy.OperationDelete, ""}, {policy.OperationCreate, ""}, {policy.OperationUpdate, ""}}
 	for _, name := range subresources {
@@ -174,7 +176,7 @@ func (f *Finder) Review(ctx context.Context, req *policy.Request) (*policyreques
 		return r, r.WriteSubresource(ctx, f.cfg.Subresource, &to, object)
 	}
 	mutates := f.cfg.Set.Mutates() || f.cfg.Set.Webhooks() > 0
-	if mutates && f.builtin != nil {
+	if f.builtin != nil && (mutates || req.Subresource == policyrequest.ScaleName) {
 		_, err := r.WriteBuiltin(ctx, f.builtin.kind, policyrequest.Write{
 			Object: object, OldObject: req.OldObject, Name: req.Name, Namespace: req.Namespace, NoObject: true,
 		}, false)
@@ -259,11 +261,15 @@ func (q *question) with(ctx context.Context, operation policy.Operation, object,
 // mutates returns "" as the binding if the mutation does not have the wanted outcome. reason is why the mutation
 // fails or its result is rejected.
 func (q *question) mutates(ctx context.Context, req *policy.Request) (binding, reason string, err error) {
-	r, to, object := q.review(req), q.subject(ctx), req.Object
+	r, to, object, changed := q.review(req), q.subject(ctx), req.Object, map[string]any(nil)
 	if q.cfg.Subresource != nil {
 		object = q.cfg.Subresource.Object(object)
 	}
-	changed, _, err := r.Mutate(ctx, &to, object, req.OldObject)
+	if req.Subresource == policyrequest.ScaleName { // a Scale is mutated
+		r, err = q.Review(ctx, req)
+	} else {
+		changed, _, err = r.Mutate(ctx, &to, object, req.OldObject)
+	}
 	if q.work.Spend(int(r.Work)); err != nil {
 		return "", "", err
 	}

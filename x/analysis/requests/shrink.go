@@ -7,8 +7,11 @@ import (
 	"reflect"
 	"slices"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/policy"
+	"github.com/celadon-cel/celadon/x/policyrequest"
 	"github.com/celadon-cel/celadon/x/valuediff"
 )
 
@@ -69,6 +72,12 @@ func (q *question) smaller(ctx context.Context, given, stored *policy.Request) i
 				if err != nil || !res.Allowed || size(obj) < size(given.Object) && !isSmaller(res.Object, stored.Object) {
 					return true
 				}
+				if q.builtin != nil && old != nil { // this is the old object in other commands
+					asked.OldObject = old
+					if res, err := q.decider.Validate(ctx, asked); err != nil || !res.Allowed {
+						return true
+					}
+				}
 				after.Object, next.Name = res.Object, text(object(res.Object, "metadata"), "name")
 				after.Name = next.Name
 			}
@@ -82,13 +91,18 @@ func (q *question) smaller(ctx context.Context, given, stored *policy.Request) i
 				return
 			}
 		}
+		elsewhere := given.Namespace != metav1.NamespaceDefault
+		scales := q.builtin != nil && given.Subresource == policyrequest.ScaleName
 		for obj := range reducedObjects(given.Object) {
+			if scales && object(obj, "spec")["replicas"] == nil || elsewhere && moves(obj, given.Object) {
+				continue
+			}
 			if !one(obj, given.OldObject, stored.OldObject) {
 				return
 			}
 		}
 		for old := range reducedObjects(given.OldObject) {
-			if q.builtin == nil && object(old, "metadata")["namespace"] != object(given.OldObject, "metadata")["namespace"] {
+			if (q.builtin == nil || elsewhere) && moves(old, given.OldObject) {
 				continue
 			}
 			if q.builtin == nil && given.Object == nil {
@@ -102,6 +116,10 @@ func (q *question) smaller(ctx context.Context, given, stored *policy.Request) i
 			}
 		}
 	}
+}
+
+func moves(to, from map[string]any) bool {
+	return object(to, "metadata")["namespace"] != object(from, "metadata")["namespace"]
 }
 
 // reduced yields copies of a value that each lack one field or item, at any depth.

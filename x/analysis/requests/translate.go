@@ -17,6 +17,7 @@ import (
 	"github.com/celadon-cel/celadon/engine/policy"
 	"github.com/celadon-cel/celadon/x/analysis/search"
 	"github.com/celadon-cel/celadon/x/crdcopy"
+	"github.com/celadon-cel/celadon/x/policyrequest"
 )
 
 // How it works: in a rule at the root of a CRD, self is the object and oldSelf is the old object. A
@@ -38,6 +39,9 @@ func (q *question) translated(ctx context.Context, operation policy.Operation, y
 		return
 	}
 	t := newTranslator(q.document, operation, q.request(operation, q.placed(map[string]any{}), nil))
+	if q.subresource == policyrequest.ScaleName {
+		t.scales(q.own().Subresources)
+	}
 	rule, ok := t.translate(q.document.validations[q.index], 0)
 	if !ok || t.usesOld && operation != policy.OperationUpdate {
 		return
@@ -80,12 +84,15 @@ func (q *question) ruled(ctx context.Context, operation policy.Operation, rule s
 		return nil
 	}
 	w := *answer.Witness
-	if w.Operation == search.Status && q.subresource == "" { // an update keeps the status
+	switch {
+	case w.Old == nil: // of a create
+		w.Old = w.Object
+	case w.Operation == search.Status && q.subresource == "": // an update keeps the status
 		w.Old = with(w.Old, string(search.Status), w.Object[string(search.Status)])
 	}
 	for range maxTurns { // each repair of an object of a built-in kind may choose other values
 		req, err := q.with(ctx, operation, w.Object, w.Old)
-		if err != nil || req == nil || operation == policy.OperationUpdate && w.Old == nil {
+		if err != nil || req == nil {
 			return err
 		}
 		if !byAll(req, yield) || q.builtin == nil {
@@ -111,6 +118,16 @@ type translator struct {
 	values  map[string]any
 	object  map[string]any
 	usesOld bool
+	// paths maps the paths of a Scale to those of the scaled object. It is nil for other requests.
+	paths map[string]string
+}
+
+// scales changes the roots to Scales.
+func (t *translator) scales(of *apiextensionsv1.CustomResourceSubresources) {
+	t.object, t.paths = map[string]any{"kind": "Scale"}, map[string]string{}
+	if of != nil && of.Scale != nil {
+		t.paths[".spec.replicas"], t.paths[".status.replicas"] = of.Scale.SpecReplicasPath, of.Scale.StatusReplicasPath
+	}
 }
 
 // translatorEnv returns the environment for parsing. Its constant options cannot fail.
@@ -228,6 +245,11 @@ func isSelf(name string) bool { return name == "self" || name == "oldSelf" }
 func (t *translator) replacement(root, rest string, depth int) (text string, length int, ok bool) {
 	if to := t.roots[root]; to != "" {
 		t.usesOld = t.usesOld || to == "oldSelf"
+		for path, in := range t.paths {
+			if selection.FindString(rest) == path {
+				return to + in, len(path), true
+			}
+		}
 		return to, 0, true
 	}
 	path := selection.FindString(rest)

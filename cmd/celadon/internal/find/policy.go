@@ -2,7 +2,6 @@ package find
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"reflect"
@@ -10,13 +9,10 @@ import (
 	"strings"
 	"time"
 
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/policies"
 	"github.com/celadon-cel/celadon/engine/policy"
-	"github.com/celadon-cel/celadon/internal/text/untrusted"
 	"github.com/celadon-cel/celadon/x/analysis"
 	"github.com/celadon-cel/celadon/x/analysis/requests"
 	"github.com/celadon-cel/celadon/x/analysis/search"
@@ -58,6 +54,8 @@ type PolicyFinding struct {
 	Searched  int                 `json:"searched"`
 	// Reason is why the search ended early, or why the verdict on a request is unknown.
 	Reason string `json:"reason,omitempty"`
+	// Assumed replaces Report.Assumed for this result.
+	Assumed []map[string]any `json:"assumed,omitempty"`
 }
 
 // PolicySummary counts validations and mutations by result.
@@ -86,6 +84,8 @@ type bothPolicies struct {
 	set       *policy.Set
 	documents []map[string]any
 	assumed   []map[string]any
+	// denying is like it, with other examples, for denials that are not found. It can be nil.
+	denying *bothPolicies
 }
 
 func readPolicies(ctx context.Context, s command.Streams, o *Options) (both *bothPolicies, broken bool, err error) {
@@ -135,6 +135,11 @@ func (v *versionSearch) runPolicies(both *bothPolicies) (*VersionPart, error) {
 				return part, err
 			}
 			found := policyFinding(answer)
+			if want == requests.Denied && found.unknown() && both.denying != nil {
+				if found, err = v.deniedWith(both.denying, validation, found); err != nil {
+					return part, err
+				}
+			}
 			if want == requests.Fails && found.Status == search.Unknown {
 				never, err := f.NeverFails(validation)
 				if err != nil {
@@ -153,6 +158,21 @@ func (v *versionSearch) runPolicies(both *bothPolicies) (*VersionPart, error) {
 		return nil, nil
 	}
 	return part, nil
+}
+
+// deniedWith searches with other examples, and returns otherwise without a result.
+func (v *versionSearch) deniedWith(p *bothPolicies, validation requests.Validation, otherwise *PolicyFinding) (*PolicyFinding, error) {
+	f, err := v.finder(p.set, p.documents)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := f.Find(v.ctx, validation, requests.Denied)
+	if err != nil || answer.Request == nil {
+		return otherwise, err
+	}
+	found := policyFinding(answer)
+	found.Assumed = p.assumed
+	return found, nil
 }
 
 func newPolicyPart(p *policies.Policies, v requests.Validation) *PolicyPart {
@@ -219,6 +239,9 @@ func (o *Options) policyWants(effects []requests.Want) (wants []requests.Want) {
 
 func policyFinding(a *requests.Answer) *PolicyFinding {
 	f := &PolicyFinding{Status: search.Unknown, Searched: a.Tried, Reason: a.Reason}
+	if a.Reason == requests.FailsInstead {
+		f.Reason += ": see --want error"
+	}
 	if r := a.Request; r != nil {
 		*f = PolicyFinding{
 			Status: search.Found, Operation: strings.ToLower(string(r.Operation)), Subresource: r.Subresource, User: r.User.Name, Groups: r.User.Groups, Extra: r.User.Extra, Namespace: r.Namespace,
@@ -302,72 +325,4 @@ func (r *Report) addUnmatched(both *bothPolicies) {
 			}
 		}
 	}
-}
-
-var errNoPolicyMatches = errors.New("no policy matches the resources of the CRDs, or built-in ones for which find makes objects (it makes none to scale): check spec.matchConstraints.resourceRules")
-
-// asked returns all without the CRDs that only define the params of policies, and with descriptions of the
-// built-in kinds whose resources the policies name. If no CRDs remain, a typical kind is used for *. If there is
-// nothing to ask about, it returns all. both may be nil.
-func (both *bothPolicies) asked(server policyrequest.Server, all []*definition) (crds []*definition, err error) {
-	if both == nil {
-		return all, nil
-	}
-	documents := both.Documents()
-	if both.old != nil {
-		documents = slices.Concat(documents, both.old.Documents())
-	}
-	for _, d := range all {
-		if !requests.DefinesParams(documents, d.crd) {
-			crds = append(crds, d)
-		}
-	}
-	kinds, err := requests.Builtins(documents, server, len(crds) == 0)
-	for _, k := range kinds {
-		crds = append(crds, &definition{file: "Kubernetes " + k.Release, crd: k.CRD, builtins: k.Versions, subresource: k.Subresource})
-	}
-	if len(crds) == 0 {
-		return all, err
-	}
-	return crds, err
-}
-
-// A comparison of policies uses no examples, because its result must not depend on them.
-func (both *bothPolicies) assume(ctx context.Context, s command.Streams, o *Options, crds []*definition) error {
-	if both == nil {
-		return nil
-	}
-	if both.set, both.documents = both.Set, both.Documents(); both.old != nil {
-		return nil
-	}
-	definitions := make([]*apiextensionsv1.CustomResourceDefinition, len(crds))
-	for i, crd := range crds {
-		definitions[i] = crd.crd
-	}
-	missing, err := requests.MissingObjects(ctx, both.documents, definitions)
-	if err != nil {
-		return err
-	}
-	var b strings.Builder
-	for i := range missing {
-		one := &missing[i]
-		if one.Example == nil {
-			untrusted.Fprintf(&b, "note: %s: add it with --policy, or its CRD with --crd for an example\n", one.String())
-			continue
-		}
-		untrusted.Fprintf(&b, "note: %s: add it with --policy; until then, this example is used:\n", one.String())
-		indented(&b, "  ", one.Example)
-	}
-	if _, err := untrusted.NewWriter(s.Stderr).Write([]byte(b.String())); err != nil {
-		return err
-	}
-	if both.assumed = requests.Examples(missing); len(both.assumed) == 0 {
-		return nil
-	}
-	both.documents = slices.Concat(both.documents, both.assumed)
-	both.set, err = policy.Compile(both.documents, policy.Config{KubeVersion: o.KubeVersion})
-	if both.set == nil {
-		return err
-	}
-	return nil // the errors of documents have been reported
 }

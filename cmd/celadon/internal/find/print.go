@@ -68,7 +68,7 @@ func (v *VersionPart) sections() (all []section) {
 		for _, a := range answers {
 			if f := a.PolicyFinding; f != nil {
 				words := string(untrusted.Line(a.describe()))
-				s.answers = append(s.answers, &Finding{words: words, Message: f.Message, Object: f.Object, Old: f.Old})
+				s.answers = append(s.answers, &Finding{words: words, Message: f.Message, Object: f.Object, Old: f.Old, assumed: f.Assumed})
 			}
 		}
 		all = append(all, s)
@@ -118,7 +118,11 @@ func (a policyAnswer) describe() string {
 	for _, key := range slices.Sorted(maps.Keys(a.Extra)) {
 		user += fmt.Sprintf(" (extra %s=%s)", key, strings.Join(a.Extra[key], ", "))
 	}
-	return fmt.Sprintf("this %s%s by %s%s %s:", a.Operation, of, user, in, a.words)
+	words := a.words
+	if len(a.Assumed) > 0 {
+		words += " with another example"
+	}
+	return fmt.Sprintf("this %s%s by %s%s %s:", a.Operation, of, user, in, words)
 }
 
 // f may be nil.
@@ -207,6 +211,10 @@ func (f *Finding) show(b *strings.Builder, indent string, ofPolicy bool) {
 			fmt.Fprintf(b, "%s%s\n", indent, form.title)
 			indented(b, indent+"  ", form.obj)
 		}
+	}
+	for _, example := range f.assumed {
+		fmt.Fprintf(b, "%sexample:\n", indent)
+		indented(b, indent+"  ", example)
 	}
 }
 

@@ -104,6 +104,7 @@ type Finding struct {
 
 	limited bool // the work budget is used up
 	words   string
+	assumed []map[string]any
 }
 
 // rule is nil for a sample.

@@ -58,11 +58,11 @@ func Run(ctx context.Context, s command.Streams, o *Options) error {
 		return err
 	}
 	broken = broken || invalid
-	all := crds
+	all := p.withOwn(crds)
 	if crds, err = p.asked(o.Server, all); err != nil {
 		return err
 	}
-	if err := p.assume(ctx, s, o, slices.Concat(all, crds)); err != nil {
+	if err := p.assume(ctx, s, o, slices.Concat(all, crds), crds); err != nil {
 		return err
 	}
 	bar := newTicker(s)

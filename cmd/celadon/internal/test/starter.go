@@ -120,7 +120,7 @@ func (i *initial) startAll(ctx context.Context) error {
 		if err := i.readPolicies(ctx); i.policies == nil {
 			return err
 		}
-		if len(i.crds) == 0 {
+		if i.crds = i.withoutParams(); len(i.crds) == 0 {
 			return i.startBuiltin(ctx)
 		}
 	}
@@ -133,6 +133,16 @@ func (i *initial) startAll(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// withoutParams returns the CRDs without those that only define the params of policies.
+func (i *initial) withoutParams() (crds []*definition) {
+	for _, d := range i.crds {
+		if crd, err := d.decode(); err != nil || !requests.DefinesParams(i.policies.Documents, crd.Definition) {
+			crds = append(crds, d)
+		}
+	}
+	return crds
 }
 
 type initial struct {
@@ -278,27 +288,67 @@ func (i *initial) readPolicies(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("--policy: %w", err)
 	}
-	i.problems = slices.Concat(i.problems, read.Problems, read.Unbound)
-	if len(read.Unbound) < len(read.Set.Policies()) { // otherwise the problems are reported
-		i.policies = policiesIn(read, kinds)
-	}
 	definitions := make([]*apiextensionsv1.CustomResourceDefinition, 0, len(i.crds))
 	for _, d := range i.crds {
 		if crd, err := d.decode(); err == nil {
 			definitions = append(definitions, crd.Definition)
 		}
 	}
+	i.problems = slices.Concat(i.problems, read.Problems, read.Unbound)
+	if len(read.Unbound) < len(read.Set.Policies()) { // otherwise the problems are reported
+		i.policies = policiesIn(read, kinds)
+	}
 	if i.missing, err = requests.MissingObjects(ctx, read.Documents(), definitions); err != nil {
+		return err
+	}
+	if err := i.choose(ctx, read.Documents()); err != nil {
 		return err
 	}
 	for n := range i.missing {
 		hint := "the suite contains an example"
-		if i.missing[n].Example == nil {
+		switch {
+		case i.missing[n].Useless:
+			hint += ", with which no accepted request was found"
+		case i.missing[n].Example == nil:
 			hint = "add it to the policies, or its CRD with --crd for an example"
 		}
 		i.Complain(fmt.Errorf("note: %s: %s", i.missing[n].String(), hint))
 	}
 	return nil
+}
+
+// choose improves the examples of missing objects.
+func (i *initial) choose(ctx context.Context, documents []map[string]any) error {
+	if i.policies == nil || len(requests.Examples(i.missing)) == 0 {
+		return nil
+	}
+	var targets []requests.Target
+	add := func(crd *apiextensionsv1.CustomResourceDefinition, kind requests.BuiltinKind) {
+		e, _ := engine.Compile(crd, engine.Config{}) // an error is reported later
+		for n := 0; e != nil && n < len(crd.Spec.Versions); n++ {
+			version := crd.Spec.Versions[n].Name
+			if kind.Versions == nil || kind.Versions[version] != nil {
+				targets = append(targets, requests.Target{CRD: crd, Engine: e, Version: version, Builtin: kind.Versions[version], Subresource: kind.Subresource})
+			}
+		}
+	}
+	crds := i.withoutParams()
+	for _, d := range crds {
+		if crd, err := d.decode(); err == nil {
+			add(crd.Definition, requests.BuiltinKind{})
+		}
+	}
+	if len(crds) == 0 {
+		kinds, err := requests.Builtins(documents, builtins.Alone(), true)
+		if err != nil {
+			return err
+		}
+		for _, kind := range kinds {
+			add(kind.CRD, kind)
+		}
+	}
+	cfg := requests.Config{Set: i.policies.Set, Documents: documents, User: policyrequest.User("", nil), Seed: 1}
+	return requests.Choose(ctx, i.missing, targets, cfg, policy.Config{Namespaced: i.policies.Namespaced})
 }
 
 func (i *initial) startBuiltin(ctx context.Context) (err error) {

@@ -6,9 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
-
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/engine"
@@ -40,9 +37,6 @@ func (d *decision) decideBuiltin(ctx context.Context) outcome {
 		}
 	case old != nil:
 		d.report.Operation = Update
-		if d.Subresource == policyrequest.ScaleName {
-			w.Object, w.Raw, w.DuplicateKeys = d.scaled(), nil, nil
-		}
 	default:
 		d.report.Operation = Create
 	}
@@ -80,18 +74,6 @@ func (d *decision) decideBuiltin(ctx context.Context) outcome {
 		out.verdict, out.status = finding.Invalid, statusOf(res.Failure)
 	}
 	return out
-}
-
-// scaled returns the Scale that kubectl scale would send for the replicas of the object.
-func (d *decision) scaled() map[string]any {
-	object := runtime.DeepCopyJSON(d.doc.Object)
-	d.Server.SetDefaults(d.builtin.GroupVersionKind, object)
-	replicas, _, _ := unstructured.NestedFieldNoCopy(object, "spec", "replicas")
-	return map[string]any{
-		"apiVersion": "autoscaling/v1", "kind": "Scale",
-		"metadata": map[string]any{"name": d.report.Name, "namespace": d.builtin.Namespace(d.report.Namespace, d.report.Name)},
-		"spec":     map[string]any{"replicas": replicas},
-	}
 }
 
 func (d *decision) assume(object string) {
