@@ -28,11 +28,12 @@ type solver struct {
 	// differences, if not nil, are those at which the other form may reject. Such a rejection is then
 	// the goal.
 	differences *differences
-	// second is the first candidate that has the outcome but also other causes. alsos counts such candidates, and
-	// common holds the complaint ids that all of them share.
+	// second is the first candidate that has the outcome but also other causes. alsos counts such candidates, common
+	// holds the complaint ids that all of them share, and since is the work that was done before the first.
 	second *candidate
 	alsos  int
 	common map[string]bool
+	since  int
 	// wants holds the required strings of the current attempt, by handle.id.
 	wants map[string]textWant
 	stuck map[string]int
@@ -131,10 +132,16 @@ func (h *solver) walk(w *candidate) (*candidate, error) {
 	return nil, nil
 }
 
-const maxAlsos = 250
+// maxAlsos limits the candidates that have the outcome but also other causes. If all of them share a cause, maxShared
+// and a maxSharedPart of the steps limit them.
+const (
+	maxAlsos      = 250
+	maxShared     = 100
+	maxSharedPart = 4
+)
 
 // neverAlone records a candidate that has the outcome but also other causes. It reports whether so many candidates
-// share another cause that another rule probably rejects all that the target rule rejects.
+// have other causes that all candidates probably have.
 func (h *solver) neverAlone(w *candidate, v *verdict) bool {
 	shared := map[string]bool{}
 	for i := range v.complaints {
@@ -144,10 +151,13 @@ func (h *solver) neverAlone(w *candidate, v *verdict) bool {
 		}
 	}
 	if h.common = shared; h.second == nil {
-		h.second = w.clone()
+		h.second, h.since = w.clone(), h.oracle.spent()
 	}
 	h.alsos++
-	return h.alsos >= maxAlsos && len(shared) > 0
+	if len(shared) == 0 {
+		return h.alsos >= maxAlsos
+	}
+	return h.alsos >= maxShared || h.oracle.spent()-h.since > h.oracle.limit/maxSharedPart
 }
 
 // settle prunes and defaults the objects, because rules see them in that form.
