@@ -1,6 +1,7 @@
 package search
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/google/cel-go/common/ast"
@@ -35,6 +36,35 @@ func (w *candidate) clone() *candidate {
 		c.old = copied(w.old).(map[string]any)
 	}
 	return &c
+}
+
+// changeable returns a copy in which the values at p may be replaced or dropped. Other values are shared.
+func (w *candidate) changeable(p objectPath) *candidate {
+	c := *w
+	above := p.path[:len(p.path)-1]
+	c.obj = copiedAlong(w.obj, above).(map[string]any)
+	if w.old != nil {
+		c.old = copiedAlong(w.old, above).(map[string]any)
+	}
+	return &c
+}
+
+func copiedAlong(v any, path []engine.Step) any {
+	switch v := v.(type) {
+	case map[string]any:
+		v = maps.Clone(v)
+		if len(path) > 0 && v[valuediff.Key(path[0])] != nil {
+			v[valuediff.Key(path[0])] = copiedAlong(v[valuediff.Key(path[0])], path[1:])
+		}
+		return v
+	case []any:
+		v = slices.Clone(v)
+		if len(path) > 0 && path[0].Index < len(v) {
+			v[path[0].Index] = copiedAlong(v[path[0].Index], path[1:])
+		}
+		return v
+	}
+	return v
 }
 
 func (w *candidate) id() string { return jsonOf([]any{w.op, w.obj, w.old}) }

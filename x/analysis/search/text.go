@@ -93,18 +93,26 @@ func (t *texts) regexp(p string) *regexp.Regexp {
 type texts struct {
 	patterns map[string]*automaton.Language
 	regexps  map[string]*regexp.Regexp
-	found    map[string][]string // for a question, by textWant
-	kept     int                 // bytes of found
-	spent    int                 // steps since newOracle
+	known    map[string]knownTexts // by textWant
+	found    map[string][]string   // for a question, by textWant
+	kept     int                   // bytes of found
+	spent    int                   // steps since newOracle
 	work     *work.Meter
 }
 
+// knownTexts are short strings that an earlier question searched for, with the steps that each question counts for
+// them. Questions therefore have the same answers in any order.
+type knownTexts struct {
+	texts []string
+	steps int
+}
+
 func newTexts() *texts {
-	return &texts{patterns: map[string]*automaton.Language{}, regexps: map[string]*regexp.Regexp{}}
+	return &texts{patterns: map[string]*automaton.Language{}, regexps: map[string]*regexp.Regexp{}, known: map[string]knownTexts{}}
 }
 
 func (t *texts) forQuestion(m *work.Meter) *texts {
-	return &texts{patterns: t.patterns, regexps: t.regexps, found: map[string][]string{}, work: m}
+	return &texts{patterns: t.patterns, regexps: t.regexps, known: t.known, found: map[string][]string{}, work: m}
 }
 
 // maxKept limits the cached strings, in bytes.
@@ -128,10 +136,16 @@ func (t *texts) all(w textWant) []string {
 	key := w.key()
 	found, ok := t.found[key]
 	if !ok {
-		var steps int
-		found, steps = t.find(w)
-		t.spent += steps
-		t.work.Spend(steps / stepsPerUnit)
+		known, ok := t.known[key]
+		if !ok {
+			known.texts, known.steps = t.find(w)
+			if w.min <= shortText {
+				t.known[key] = known
+			}
+		}
+		found = known.texts
+		t.spent += known.steps
+		t.work.Spend(known.steps / stepsPerUnit)
 		for _, s := range found {
 			t.kept += len(s)
 		}
