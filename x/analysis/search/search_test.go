@@ -97,6 +97,7 @@ func TestFindByOperator(t *testing.T) {
 		{"!has(self.a) || size(self.a) < 20", []string{a}},
 		{"!has(self.a) || self.a.split('/').size() == 2", []string{a}},
 		{"!has(self.a) || !(self.a.split('/')[0] == 'x')", []string{a}},
+		{"!has(self.a) || self.a.split('/').filter(s, s == '.' || s == '..').size() == 0", []string{"a: {type: string, pattern: '^[a-z./]+/keys/[a-z]+$'}"}},
 		{"!has(self.a) || self.a.substring(2) != 'xyz'", []string{a}},
 		{"!has(self.a) || self.a.lowerAscii() != 'abc'", []string{a}},
 		{"!has(self.a) || self.a.replace('x', 'y') != 'yes'", []string{a}},
