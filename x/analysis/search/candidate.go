@@ -1,6 +1,7 @@
 package search
 
 import (
+	"hash/maphash"
 	"maps"
 	"slices"
 
@@ -67,7 +68,29 @@ func copiedAlong(v any, path []engine.Step) any {
 	return v
 }
 
-func (w *candidate) id() string { return jsonOf([]any{w.op, w.obj, w.old}) }
+// hash returns a number that almost certainly differs between different objects.
+func (w *candidate) hash() uint64 {
+	return maphash.Comparable(hashSeed, [2]uint64{hashOf(w.obj), hashOf(w.old)})
+}
+
+var hashSeed = maphash.MakeSeed()
+
+func hashOf(v any) uint64 {
+	var sum uint64
+	switch v := v.(type) {
+	case map[string]any:
+		for name, below := range v { // in any order
+			sum += maphash.Comparable(hashSeed, [2]uint64{maphash.String(hashSeed, name), hashOf(below)})
+		}
+	case []any:
+		for _, below := range v {
+			sum = maphash.Comparable(hashSeed, [2]uint64{sum + 1, hashOf(below)})
+		}
+	default:
+		sum = maphash.Comparable(hashSeed, v)
+	}
+	return sum
+}
 
 func copied(v any) any { return runtime.DeepCopyJSONValue(v) }
 

@@ -99,14 +99,14 @@ func (h *solver) finish(w *candidate, alone bool) (*Answer, error) {
 func (h *solver) walk(w *candidate) (*candidate, error) {
 	h.wants, h.stuck = map[string]textWant{}, map[string]int{}
 	h.aim(w)
-	seen := map[string]int{}
+	h.settle(w)
+	seen := map[uint64]int{}
 	enough := h.oracle.spent() + h.oracle.limit/walks
 	for range maxRepairRounds {
 		if h.oracle.spent() > enough {
 			return nil, nil
 		}
-		h.settle(w)
-		if id := w.id(); seen[id] >= maxRepeats {
+		if id := w.hash(); seen[id] >= maxRepeats {
 			return nil, nil
 		} else {
 			seen[id]++
@@ -127,7 +127,9 @@ func (h *solver) walk(w *candidate) (*candidate, error) {
 		}
 		h.repair(w, v)
 		h.settle(w)
-		h.aim(w)
+		if h.aim(w) {
+			h.settle(w)
+		}
 	}
 	return nil, nil
 }
@@ -239,25 +241,28 @@ func (h *solver) showing(w *candidate) (shown bool) {
 	return shown
 }
 
-func (h *solver) aim(w *candidate) {
+// aim steers w towards the goal, and reports whether it may have changed w.
+func (h *solver) aim(w *candidate) bool {
 	switch {
 	case h.differences != nil:
 		h.part(w)
-		return
+		return true
 	case h.rule == nil:
-		return
+		return false
 	}
 	at := h.rule.instances(w, h.root, false)
-	if len(at) == 0 {
+	missing := len(at) == 0
+	if missing {
 		h.createPath(w)
 		if at = h.rule.instances(w, h.root, false); len(at) == 0 {
-			return
+			return true
 		}
 	}
 	if h.want == Accepted || h.showing(w) {
-		return
+		return missing
 	}
 	h.steer(w, h.rule, at[h.maker.rng.IntN(len(at))], h.want)
+	return true
 }
 
 func (h *solver) steer(w *candidate, r *rule, in instance, want Want) {
