@@ -99,6 +99,7 @@ func TestFindByOperator(t *testing.T) {
 		{"!has(self.a) || !(self.a.split('/')[0] == 'x')", []string{a}},
 		{"!has(self.a) || self.a.split('/').filter(s, s == '.' || s == '..').size() == 0", []string{"a: {type: string, pattern: '^[a-z./]+/keys/[a-z]+$'}"}},
 		{"!has(self.a) || self.a.substring(2) != 'xyz'", []string{a}},
+		{"!has(self.a) || int(url('http://' + self.a).getPort()) != 8443", []string{a}},
 		{"!has(self.a) || self.a.lowerAscii() != 'abc'", []string{a}},
 		{"!has(self.a) || self.a.replace('x', 'y') != 'yes'", []string{a}},
 		{"!has(self.a) || self.a.find('[0-9]+') != '42'", []string{a}},
