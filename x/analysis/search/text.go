@@ -191,7 +191,7 @@ func (t *texts) find(w textWant) (texts []string, steps int) {
 	found := whole.Find(within)
 	steps = found.Spent
 	if len(found.Texts) == 0 && !found.Complete {
-		within.Count, within.Steps = 1, 4*textSteps
+		within.Count, within.Steps = 1, 8*textSteps
 		found = whole.Find(within)
 		steps += found.Spent
 	}
