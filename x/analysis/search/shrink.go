@@ -56,7 +56,9 @@ type shrinker struct {
 
 // applyEverywhere applies change to each path, outermost first. A change returns gone if it removed the path; the
 // next path then takes its index.
-func (s *shrinker) applyEverywhere(name string, change func(objectPath) (held, gone bool, err error)) (changed bool, err error) {
+func (s *shrinker) applyEverywhere(
+	name string, change func(objectPath) (held, gone bool, err error),
+) (changed bool, err error) {
 	for _, old := range []bool{false, true} {
 		paths := removable(s.w.root(old))
 		for at := 0; ; {

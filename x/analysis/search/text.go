@@ -108,7 +108,9 @@ type knownTexts struct {
 }
 
 func newTexts() *texts {
-	return &texts{patterns: map[string]*automaton.Language{}, regexps: map[string]*regexp.Regexp{}, known: map[string]knownTexts{}}
+	return &texts{
+		patterns: map[string]*automaton.Language{}, regexps: map[string]*regexp.Regexp{}, known: map[string]knownTexts{},
+	}
 }
 
 func (t *texts) forQuestion(m *work.Meter) *texts {
