@@ -155,7 +155,7 @@ func variableIn(e ast.Expr) string {
 	}
 }
 
-// asks reports whether a variable asks for an access, and whether it is the decision about it.
+// asks reports whether a variable checks an access, and whether it is the decision about it.
 func (c *valueCollector) asks(name string) (asks, decision bool) {
 	i, ok := c.run.program.variableIndex[name]
 	if !ok || c.run.program.parts[partVariable][i].checked == nil {
@@ -237,7 +237,7 @@ func (c *valueCollector) call(e ast.Expr) bool {
 	return false
 }
 
-// access adds the decision about an access that e asks for.
+// access adds the decision about the access that e checks.
 func (c *valueCollector) access(e ast.Expr) {
 	a := &c.run.authority
 	a.explains, a.asked = true, nil

@@ -34,7 +34,7 @@ func PolicyHint(document map[string]any, e *policy.CompileError, kubeVersion str
 	if strings.HasSuffix(e.Path, ".messageExpression") {
 		part = MessageExpression
 	}
-	if problem := NewPolicyContext(kubeVersion, part, roots).Problem(source, e.Offset); problem != nil {
+	if problem := NewPolicyContext(kubeVersion, part, roots).Problem(source, e.Offset); problem != nil && problem.Code != WrongType {
 		return problem.Hint()
 	}
 	return ""

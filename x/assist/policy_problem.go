@@ -176,7 +176,7 @@ func (p *PolicyContext) similar(tokens []lex.Token, i int) string {
 		near = near[i : i+1]
 	}
 	isOperand := i+1 < len(tokens) && (isSelection(tokens[i+1]) || tokens[i+1].Text == "[")
-	if len(near) != 1 || slices.Contains(declared, near[0]) || !isOperand && !spell.IsSame(near[0], name) {
+	if len(near) != 1 || near[0] == name || slices.Contains(declared, near[0]) || !isOperand && !spell.IsSame(near[0], name) {
 		return ""
 	}
 	return near[0]

@@ -1,6 +1,8 @@
 package search
 
 import (
+	"hash/maphash"
+	"maps"
 	"slices"
 
 	"github.com/google/cel-go/common/ast"
@@ -37,7 +39,58 @@ func (w *candidate) clone() *candidate {
 	return &c
 }
 
-func (w *candidate) id() string { return jsonOf([]any{w.op, w.obj, w.old}) }
+// changeable returns a copy in which the values at p may be replaced or dropped. Other values are shared.
+func (w *candidate) changeable(p objectPath) *candidate {
+	c := *w
+	above := p.path[:len(p.path)-1]
+	c.obj = copiedAlong(w.obj, above).(map[string]any)
+	if w.old != nil {
+		c.old = copiedAlong(w.old, above).(map[string]any)
+	}
+	return &c
+}
+
+func copiedAlong(v any, path []engine.Step) any {
+	switch v := v.(type) {
+	case map[string]any:
+		v = maps.Clone(v)
+		if len(path) > 0 && v[valuediff.Key(path[0])] != nil {
+			v[valuediff.Key(path[0])] = copiedAlong(v[valuediff.Key(path[0])], path[1:])
+		}
+		return v
+	case []any:
+		v = slices.Clone(v)
+		if len(path) > 0 && path[0].Index < len(v) {
+			v[path[0].Index] = copiedAlong(v[path[0].Index], path[1:])
+		}
+		return v
+	}
+	return v
+}
+
+// hash returns a number that almost certainly differs between different objects.
+func (w *candidate) hash() uint64 {
+	return maphash.Comparable(hashSeed, [2]uint64{hashOf(w.obj), hashOf(w.old)})
+}
+
+var hashSeed = maphash.MakeSeed()
+
+func hashOf(v any) uint64 {
+	var sum uint64
+	switch v := v.(type) {
+	case map[string]any:
+		for name, below := range v { // in any order
+			sum += maphash.Comparable(hashSeed, [2]uint64{maphash.String(hashSeed, name), hashOf(below)})
+		}
+	case []any:
+		for _, below := range v {
+			sum = maphash.Comparable(hashSeed, [2]uint64{sum + 1, hashOf(below)})
+		}
+	default:
+		sum = maphash.Comparable(hashSeed, v)
+	}
+	return sum
+}
 
 func copied(v any) any { return runtime.DeepCopyJSONValue(v) }
 

@@ -261,17 +261,17 @@ func isMinimal(t *testing.T, s *Search, ref engine.RuleRef, want Want, found *Wi
 	if err != nil {
 		t.Fatal(err)
 	}
-	less := &shrinker{solver: h, w: w, last: last, alone: found.Alone}
-	if changed, err := less.applyEverywhere(less.remove); err != nil || changed {
+	less := &shrinker{solver: h, w: w, last: last, alone: found.Alone, failed: map[string]bool{}}
+	if changed, err := less.applyEverywhere("remove", less.remove); err != nil || changed {
 		t.Errorf("%s: %s: %s: something can go: %v %v", ref.Path, ref.Rule, want, w.obj, err)
 	}
-	if changed, err := less.applyEverywhere(less.alike); err != nil || changed {
+	if changed, err := less.applyEverywhere("alike", less.alike); err != nil || changed {
 		t.Errorf("%s: %s: %s: something need not differ from the old object: %v %v %v", ref.Path, ref.Rule, want, w.obj, w.old, err)
 	}
 	if w.old != nil {
 		return // a value that was set to its old value may not be the simplest
 	}
-	if changed, err := less.applyEverywhere(less.simplify); err != nil || changed {
+	if changed, err := less.applyEverywhere("simplify", less.simplify); err != nil || changed {
 		t.Errorf("%s: %s: %s: something can be simpler: %v %v", ref.Path, ref.Rule, want, w.obj, err)
 	}
 }

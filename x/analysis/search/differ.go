@@ -42,6 +42,16 @@ func (b *adjuster) otherwise(e ast.Expr, sc *scope) bool {
 		if at := sc.find(e.AsIdent()); at != nil && at.of.from != nil {
 			return b.otherwise(at.of.from, at.of.in)
 		}
+	case ast.CallKind:
+		if n, ok := now.(celtypes.Int); ok && e.AsCall().FunctionName() == "size" {
+			to := int64(n) + 1
+			if n > 0 && b.m.rng.IntN(2) == 0 {
+				to = int64(n) - 1
+			}
+			if b.equal(e, sc, to) {
+				return true
+			}
+		}
 	}
 	if now == celtypes.True || now == celtypes.False {
 		return b.truth(e, sc, now == celtypes.False)

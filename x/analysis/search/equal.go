@@ -75,6 +75,14 @@ func (b *adjuster) equalCall(e ast.Expr, sc *scope, v any) bool {
 	switch call.FunctionName() {
 	case operators.Conditional:
 		return b.conditional(args, sc, func(branch ast.Expr) bool { return b.equal(branch, sc, v) })
+	case operators.Add:
+		s, _ := v.(string)
+		for i, cut := range []func(s, known string) (string, bool){strings.CutPrefix, strings.CutSuffix} {
+			known, ok := b.eval(args[i], sc).(celtypes.String)
+			if rest, fits := cut(s, string(known)); ok && fits && b.equal(args[1-i], sc, rest) {
+				return true
+			}
+		}
 	case operators.Negate:
 		if n, ok := v.(int64); ok {
 			return b.equal(operand, sc, -n)
@@ -174,6 +182,9 @@ func (b *adjuster) equalURL(call ast.CallExpr, sc *scope, part string) bool {
 			u.Host = part + ":" + u.Port()
 		}
 	case "getPort":
+		if _, err := strconv.ParseUint(part, 10, 16); err != nil && part != "" {
+			part = "80" // any text was wanted, but a port is a number
+		}
 		if u.Host = u.Hostname(); part != "" {
 			u.Host += ":" + part
 		}

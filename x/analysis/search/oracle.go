@@ -27,6 +27,7 @@ type oracle struct {
 	lists     int
 	evaluated int
 	created   map[*engine.Engine]creation // the latest accepted old object
+	strict    bool                        // a write is of no use if its old object is rejected
 }
 
 type creation struct {
@@ -119,7 +120,8 @@ func (j *oracle) decide(w *candidate) (*verdict, error) {
 }
 
 func (j *oracle) by(e *engine.Engine, w *candidate, v *verdict) (*engine.Result, error) {
-	if err := j.stored(e, w, v); err != nil {
+	before := len(v.complaints)
+	if err := j.stored(e, w, v); err != nil || j.strict && len(v.complaints) > before {
 		return nil, err
 	}
 	req := w.request()

@@ -205,10 +205,8 @@ func (s *Search) Question(ctx context.Context, ref engine.RuleRef, want Want) (*
 	return &Question{solver: h}, nil
 }
 
-const quickAttempts = 4
-
-// Try searches with a few objects only, which suffices for most rules. It returns nil if the search is not finished.
-func (q *Question) Try() (*Answer, error) { return q.start(quickAttempts) }
+// Try starts with one object only, which suffices for most rules. It returns nil if the search is not finished.
+func (q *Question) Try() (*Answer, error) { return q.start(1) }
 
 // Find returns the result. It continues after a Try without a result.
 func (q *Question) Find() (*Answer, error) { return q.start(math.MaxInt) }

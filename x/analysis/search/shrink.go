@@ -27,15 +27,16 @@ func (h *solver) shrink(w *candidate, alone bool) (*candidate, *verdict, error) 
 	if err != nil {
 		return nil, nil, err
 	}
-	s := &shrinker{solver: h, w: w, last: last, alone: alone}
+	h.oracle.strict = true
+	s := &shrinker{solver: h, w: w, last: last, alone: alone, failed: map[string]bool{}}
 	for changed := true; changed && err == nil; {
-		if changed, err = s.applyEverywhere(s.drop); !changed && err == nil {
-			changed, err = s.applyEverywhere(s.simplify)
+		if changed, err = s.applyEverywhere("drop", s.drop); !changed && err == nil {
+			changed, err = s.applyEverywhere("simplify", s.simplify)
 		}
 	}
 	for changed := true; changed && err == nil; {
-		if changed, err = s.applyEverywhere(s.alike); changed && err == nil {
-			_, err = s.applyEverywhere(s.drop)
+		if changed, err = s.applyEverywhere("alike", s.alike); changed && err == nil {
+			_, err = s.applyEverywhere("drop", s.drop)
 		}
 	}
 	if err != nil && !errors.Is(err, errSpent) {
@@ -49,23 +50,34 @@ type shrinker struct {
 	w     *candidate
 	last  *verdict
 	alone bool
+	// failed holds the changes that failed since the latest change that held.
+	failed map[string]bool
 }
 
 // applyEverywhere applies change to each path, outermost first. A change returns gone if it removed the path; the
 // next path then takes its index.
-func (s *shrinker) applyEverywhere(change func(objectPath) (held, gone bool, err error)) (changed bool, err error) {
+func (s *shrinker) applyEverywhere(
+	name string, change func(objectPath) (held, gone bool, err error),
+) (changed bool, err error) {
 	for _, old := range []bool{false, true} {
 		paths := removable(s.w.root(old))
 		for at := 0; ; {
 			if s.work.Spend(at + 1); at >= len(paths) || s.work.Empty() {
 				break
 			}
-			held, gone, err := change(objectPath{old: old, path: paths[at]})
+			p := objectPath{old: old, path: paths[at]}
+			key := name + handle{objectPath: p}.id()
+			if s.failed[key] {
+				at++
+				continue
+			}
+			held, gone, err := change(p)
 			if err != nil {
 				return changed, err
 			}
-			if held {
+			if s.failed[key] = true; held {
 				changed, paths = true, removable(s.w.root(old))
+				clear(s.failed)
 			}
 			if !gone {
 				at++
@@ -133,7 +145,7 @@ func (s *shrinker) try(p objectPath, change func(*candidate, objectPath) bool) (
 		ways = [][]bool{{false, true}, {false}}
 	}
 	for _, way := range ways {
-		w := s.w.clone()
+		w := s.w.changeable(p)
 		changed := false
 		for _, old := range way {
 			p.old = old

@@ -28,11 +28,12 @@ type solver struct {
 	// differences, if not nil, are those at which the other form may reject. Such a rejection is then
 	// the goal.
 	differences *differences
-	// second is the first candidate that has the outcome but also other causes. alsos counts such candidates, and
-	// common holds the complaint ids that all of them share.
+	// second is the first candidate that has the outcome but also other causes. alsos counts such candidates, common
+	// holds the complaint ids that all of them share, and since is the work that was done before the first.
 	second *candidate
 	alsos  int
 	common map[string]bool
+	since  int
 	// wants holds the required strings of the current attempt, by handle.id.
 	wants map[string]textWant
 	stuck map[string]int
@@ -98,14 +99,14 @@ func (h *solver) finish(w *candidate, alone bool) (*Answer, error) {
 func (h *solver) walk(w *candidate) (*candidate, error) {
 	h.wants, h.stuck = map[string]textWant{}, map[string]int{}
 	h.aim(w)
-	seen := map[string]int{}
+	h.settle(w)
+	seen := map[uint64]int{}
 	enough := h.oracle.spent() + h.oracle.limit/walks
 	for range maxRepairRounds {
 		if h.oracle.spent() > enough {
 			return nil, nil
 		}
-		h.settle(w)
-		if id := w.id(); seen[id] >= maxRepeats {
+		if id := w.hash(); seen[id] >= maxRepeats {
 			return nil, nil
 		} else {
 			seen[id]++
@@ -126,15 +127,23 @@ func (h *solver) walk(w *candidate) (*candidate, error) {
 		}
 		h.repair(w, v)
 		h.settle(w)
-		h.aim(w)
+		if h.aim(w) {
+			h.settle(w)
+		}
 	}
 	return nil, nil
 }
 
-const maxAlsos = 250
+// maxAlsos limits the candidates that have the outcome but also other causes. If all of them share a cause, maxShared
+// and a maxSharedPart of the steps limit them.
+const (
+	maxAlsos      = 250
+	maxShared     = 100
+	maxSharedPart = 4
+)
 
 // neverAlone records a candidate that has the outcome but also other causes. It reports whether so many candidates
-// share another cause that another rule probably rejects all that the target rule rejects.
+// have other causes that all candidates probably have.
 func (h *solver) neverAlone(w *candidate, v *verdict) bool {
 	shared := map[string]bool{}
 	for i := range v.complaints {
@@ -144,10 +153,13 @@ func (h *solver) neverAlone(w *candidate, v *verdict) bool {
 		}
 	}
 	if h.common = shared; h.second == nil {
-		h.second = w.clone()
+		h.second, h.since = w.clone(), h.oracle.spent()
 	}
 	h.alsos++
-	return h.alsos >= maxAlsos && len(shared) > 0
+	if len(shared) == 0 {
+		return h.alsos >= maxAlsos
+	}
+	return h.alsos >= maxShared || h.oracle.spent()-h.since > h.oracle.limit/maxSharedPart
 }
 
 // settle prunes and defaults the objects, because rules see them in that form.
@@ -229,25 +241,28 @@ func (h *solver) showing(w *candidate) (shown bool) {
 	return shown
 }
 
-func (h *solver) aim(w *candidate) {
+// aim steers w towards the goal, and reports whether it may have changed w.
+func (h *solver) aim(w *candidate) bool {
 	switch {
 	case h.differences != nil:
 		h.part(w)
-		return
+		return true
 	case h.rule == nil:
-		return
+		return false
 	}
 	at := h.rule.instances(w, h.root, false)
-	if len(at) == 0 {
+	missing := len(at) == 0
+	if missing {
 		h.createPath(w)
 		if at = h.rule.instances(w, h.root, false); len(at) == 0 {
-			return
+			return true
 		}
 	}
 	if h.want == Accepted || h.showing(w) {
-		return
+		return missing
 	}
 	h.steer(w, h.rule, at[h.maker.rng.IntN(len(at))], h.want)
+	return true
 }
 
 func (h *solver) steer(w *candidate, r *rule, in instance, want Want) {

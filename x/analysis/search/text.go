@@ -93,18 +93,28 @@ func (t *texts) regexp(p string) *regexp.Regexp {
 type texts struct {
 	patterns map[string]*automaton.Language
 	regexps  map[string]*regexp.Regexp
-	found    map[string][]string // for a question, by textWant
-	kept     int                 // bytes of found
-	spent    int                 // steps since newOracle
+	known    map[string]knownTexts // by textWant
+	found    map[string][]string   // for a question, by textWant
+	kept     int                   // bytes of found
+	spent    int                   // steps since newOracle
 	work     *work.Meter
 }
 
+// knownTexts are short strings that an earlier question searched for, with the steps that each question counts for
+// them. Questions therefore have the same answers in any order.
+type knownTexts struct {
+	texts []string
+	steps int
+}
+
 func newTexts() *texts {
-	return &texts{patterns: map[string]*automaton.Language{}, regexps: map[string]*regexp.Regexp{}}
+	return &texts{
+		patterns: map[string]*automaton.Language{}, regexps: map[string]*regexp.Regexp{}, known: map[string]knownTexts{},
+	}
 }
 
 func (t *texts) forQuestion(m *work.Meter) *texts {
-	return &texts{patterns: t.patterns, regexps: t.regexps, found: map[string][]string{}, work: m}
+	return &texts{patterns: t.patterns, regexps: t.regexps, known: t.known, found: map[string][]string{}, work: m}
 }
 
 // maxKept limits the cached strings, in bytes.
@@ -128,10 +138,16 @@ func (t *texts) all(w textWant) []string {
 	key := w.key()
 	found, ok := t.found[key]
 	if !ok {
-		var steps int
-		found, steps = t.find(w)
-		t.spent += steps
-		t.work.Spend(steps / stepsPerUnit)
+		known, ok := t.known[key]
+		if !ok {
+			known.texts, known.steps = t.find(w)
+			if w.min <= shortText {
+				t.known[key] = known
+			}
+		}
+		found = known.texts
+		t.spent += known.steps
+		t.work.Spend(known.steps / stepsPerUnit)
 		for _, s := range found {
 			t.kept += len(s)
 		}
@@ -177,7 +193,7 @@ func (t *texts) find(w textWant) (texts []string, steps int) {
 	found := whole.Find(within)
 	steps = found.Spent
 	if len(found.Texts) == 0 && !found.Complete {
-		within.Count, within.Steps = 1, 4*textSteps
+		within.Count, within.Steps = 1, 8*textSteps
 		found = whole.Find(within)
 		steps += found.Spent
 	}

@@ -129,6 +129,7 @@ func TestHints(t *testing.T) {
 		"object.spec.replicas = 1":        "use == to compare; = is not a CEL operator",
 		"self.spec.replicas > 1":          "self is a variable of rules in CRDs; in policies it is object",
 		"1 > '1'":                         "",
+		"object.spec.paused":              "must evaluate to bool but got dyn",
 	} {
 		p, err := read(t, policyOf("p", `"`+expression+`"`), bindingOf("p"))
 		if err != nil || len(p.Problems) != 1 {
