@@ -51,7 +51,7 @@ func (c *comparison) compareCRDFields() {
 		if n.PreserveUnknownFields {
 			effect = Loosening
 		}
-		c.fact("spec.preserveUnknownFields", "pruning", pruning[o.PreserveUnknownFields], pruning[n.PreserveUnknownFields], effect, "in every object")
+		c.fact("spec.preserveUnknownFields", "pruning", pruning[o.PreserveUnknownFields], pruning[n.PreserveUnknownFields], effect, "in every object with unknown fields")
 	}
 }
 
