@@ -64,8 +64,8 @@ func (m *mistake) branches() string {
 	return fmt.Sprintf("of %d alternatives, number %d is the nearest; its first error is: %s", len(list), number, what)
 }
 
-// others corrects the hints of causes that are errors of another alternative than the nearest one, and of nothing else: the
-// server chooses the alternative whose errors it reports in another way.
+// others corrects the hints of causes that are errors of another alternative than the nearest one, and of nothing else:
+// the server chooses the alternative whose errors it reports in another way.
 func (m *mistake) others(props apiextensionsv1.JSONSchemaProps, value any, all []field.ErrorList, nearest int) {
 	if strings.Contains(m.cause.Message, "(anyOf)") {
 		props.AnyOf = nil

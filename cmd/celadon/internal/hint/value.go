@@ -117,7 +117,7 @@ func required(field string, n *position.Node) string {
 	return "nothing stands here, which is null: write a value"
 }
 
-// boolean returns a hint if the required key stands there without quotes, and YAML reads it as a boolean.
+// boolean returns a hint if YAML reads the required key, written without quotes, as a boolean.
 func (m *mistake) boolean() string {
 	steps, err := engine.ParsePath(m.path)
 	if err != nil || len(steps) == 0 {
@@ -147,7 +147,7 @@ func BooleanKey(doc *input.Document, path []engine.Step, is func(key, read strin
 	return ""
 }
 
-// address returns what stands in place of an IP address of the wanted version, if it is one of the other version.
+// address returns a hint if text is an IP address of another version than the wanted one.
 func address(want, text string) string {
 	switch at, err := netip.ParseAddr(text); {
 	case err == nil && at.Is4() && want == "ipv6":
