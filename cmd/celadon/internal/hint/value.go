@@ -41,7 +41,8 @@ func (m *mistake) say(name string) string {
 	case name == "required":
 		return cmp.Or(m.boolean(), required(m.cause.Field, n))
 	case name == "kept" && n == nil:
-		return "write preserveUnknownFields: false, and x-kubernetes-preserve-unknown-fields: true where unknown fields are to be kept"
+		return "write preserveUnknownFields: false, " +
+			"and x-kubernetes-preserve-unknown-fields: true where unknown fields are to be kept"
 	case name == "address":
 		return address(m.groups[1], m.groups[2])
 	case name == "untyped":
@@ -108,10 +109,12 @@ func required(field string, n *position.Node) string {
 	case n.Anchor != "":
 		return fmt.Sprintf("& names a value for aliases: write %q", "&"+n.Anchor)
 	}
-	if n.Kind == position.Scalar && n.Style != position.Plain && n.Value == "" {
+	switch value, _, err := decode.Decode([]byte(n.Value)); {
+	case n.Kind != position.Scalar || err != nil || value != nil:
+		return ""
+	case n.Style != position.Plain && n.Value == "":
 		return "the value is empty: write one"
-	}
-	if value, _, err := decode.Decode([]byte(n.Value)); n.Kind != position.Scalar || n.Style != position.Plain || err != nil || value != nil {
+	case n.Style != position.Plain:
 		return ""
 	}
 	return "nothing stands here, which is null: write a value"
@@ -131,8 +134,8 @@ func (m *mistake) boolean() string {
 	return fmt.Sprintf("YAML reads the key %s as %s: write %q, in quotes", key, decode.Boolean(key), key)
 }
 
-// BooleanKey returns the key, next to the last step of a path, that YAML reads as another word, a boolean, and for which
-// is returns true, or "".
+// BooleanKey returns the key, next to the last step of a path, that YAML reads as a boolean with another name, and for
+// which is returns true, or "".
 func BooleanKey(doc *input.Document, path []engine.Step, is func(key, read string) bool) string {
 	parent := doc.Value(engine.FormatPath(path[:len(path)-1]))
 	if parent == nil {
@@ -140,7 +143,8 @@ func BooleanKey(doc *input.Document, path []engine.Step, is func(key, read strin
 	}
 	for _, key := range parent.Keys {
 		read := decode.Boolean(key.Value)
-		if key.Kind == position.Scalar && key.Style == position.Plain && read != "" && read != key.Value && is(key.Value, read) {
+		isWord := key.Kind == position.Scalar && key.Style == position.Plain && read != "" && read != key.Value
+		if isWord && is(key.Value, read) {
 			return key.Value
 		}
 	}

@@ -227,13 +227,15 @@ func (d *decision) suggestions() (paths []string) {
 	return paths
 }
 
-// misreadKey returns a hint on an unknown field that is called true or false, or that the CRD calls so, because YAML reads
-// words such as y as booleans. written is the key in the source, if it is a field.
+// misreadKey returns a hint on an unknown field that is called true or false, or that the CRD calls so, because YAML
+// reads words such as y as booleans. written is the key in the source, if it is a field.
 func (d *decision) misreadKey(steps []engine.Step, names []string) (words, written string) {
 	last := len(steps) - 1
 	name := steps[last].Name
-	if read := decode.Boolean(name); read != "" && read != name && slices.Contains(names, read) && !slices.Contains(names, name) {
-		return fmt.Sprintf("the CRD has %s, as which YAML reads %s without quotes: write %q, in quotes, in the CRD", read, name, name), ""
+	read := decode.Boolean(name)
+	if read != "" && slices.Contains(names, read) && !slices.Contains(names, name) {
+		const words = "the CRD has %s, as which YAML reads %s without quotes: write %q, in quotes, in the CRD"
+		return fmt.Sprintf(words, read, name, name), ""
 	}
 	key := hint.BooleanKey(d.doc, steps, func(_, read string) bool { return read == name })
 	switch {
