@@ -74,6 +74,14 @@ func wordValue(s []byte) (v any, ok bool) {
 	return nil, false
 }
 
+// Boolean returns true or false for a word that YAML 1.1 interprets as this boolean, and "" otherwise.
+func Boolean(word string) string {
+	if v, ok := wordValue([]byte(word)); ok && v != nil {
+		return strconv.FormatBool(v.(bool))
+	}
+	return ""
+}
+
 // maxDigits is the number of digits that always fit in an int64.
 const maxDigits = 18
 

@@ -51,7 +51,8 @@ func (c *comparison) compareCRDFields() {
 		if n.PreserveUnknownFields {
 			effect = Loosening
 		}
-		c.fact("spec.preserveUnknownFields", "pruning", pruning[o.PreserveUnknownFields], pruning[n.PreserveUnknownFields], effect, "in every object")
+		before, after := pruning[o.PreserveUnknownFields], pruning[n.PreserveUnknownFields]
+		c.fact("spec.preserveUnknownFields", "pruning", before, after, effect, "in every object with unknown fields")
 	}
 }
 

@@ -33,7 +33,7 @@ func (s *Subject) Outside(causes []finding.Cause) {
 		if c.Hint != "" || c.Summary != "" || c.Incomplete() {
 			continue
 		}
-		m := mistake{Subject: s, path: s.Path(c.Field), cause: c}
+		m := mistake{Subject: s, path: s.Path(c.Field), cause: c, causes: causes}
 		if c.Hint = m.placeholder(); c.Hint == "" {
 			m.explain()
 		}
@@ -54,6 +54,7 @@ type mistake struct {
 	*Subject
 	path   string // in the document
 	cause  *finding.Cause
+	causes []finding.Cause
 	groups []string
 }
 

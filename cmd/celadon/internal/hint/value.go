@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"net/netip"
 	"reflect"
 	"slices"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/excerpt"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/hint/table"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/vet"
 	"github.com/celadon-cel/celadon/internal/regexp/regexcost"
@@ -37,7 +39,12 @@ func (m *mistake) say(name string) string {
 	case name == "label":
 		return m.label()
 	case name == "required":
-		return required(m.cause.Field, n)
+		return cmp.Or(m.boolean(), required(m.cause.Field, n))
+	case name == "kept" && n == nil:
+		return "write preserveUnknownFields: false, " +
+			"and x-kubernetes-preserve-unknown-fields: true where unknown fields are to be kept"
+	case name == "address":
+		return address(m.groups[1], m.groups[2])
 	case name == "untyped":
 		return untyped(n)
 	case name == "unsupported":
@@ -102,7 +109,57 @@ func required(field string, n *position.Node) string {
 	case n.Anchor != "":
 		return fmt.Sprintf("& names a value for aliases: write %q", "&"+n.Anchor)
 	}
+	switch value, _, err := decode.Decode([]byte(n.Value)); {
+	case n.Kind != position.Scalar || err != nil || value != nil:
+		return ""
+	case n.Style != position.Plain && n.Value == "":
+		return "the value is empty: write one"
+	case n.Style != position.Plain:
+		return ""
+	}
 	return "nothing stands here, which is null: write a value"
+}
+
+// boolean returns a hint if YAML reads the required key, written without quotes, as a boolean.
+func (m *mistake) boolean() string {
+	steps, err := engine.ParsePath(m.path)
+	if err != nil || len(steps) == 0 {
+		return ""
+	}
+	name := steps[len(steps)-1].Name
+	key := BooleanKey(m.Excerpts.Doc, steps, func(key, _ string) bool { return key == name })
+	if key == "" {
+		return ""
+	}
+	return fmt.Sprintf("YAML reads the key %s as %s: write %q, in quotes", key, decode.Boolean(key), key)
+}
+
+// BooleanKey returns the key, next to the last step of a path, that YAML reads as a boolean with another name, and for
+// which is returns true, or "".
+func BooleanKey(doc *input.Document, path []engine.Step, is func(key, read string) bool) string {
+	parent := doc.Value(engine.FormatPath(path[:len(path)-1]))
+	if parent == nil {
+		return ""
+	}
+	for _, key := range parent.Keys {
+		read := decode.Boolean(key.Value)
+		isWord := key.Kind == position.Scalar && key.Style == position.Plain && read != "" && read != key.Value
+		if isWord && is(key.Value, read) {
+			return key.Value
+		}
+	}
+	return ""
+}
+
+// address returns a hint if text is an IP address of another version than the wanted one.
+func address(want, text string) string {
+	switch at, err := netip.ParseAddr(text); {
+	case err == nil && at.Is4() && want == "ipv6":
+		return "this is an IPv4 address: write an IPv6 address"
+	case err == nil && at.Is6() && want == "ipv4":
+		return "this is an IPv6 address: write an IPv4 address"
+	}
+	return ""
 }
 
 func date(text string) string {

@@ -15,6 +15,7 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/x/builtin"
 	"github.com/celadon-cel/celadon/internal/text/spell"
+	"github.com/celadon-cel/celadon/internal/yaml/decode"
 	"github.com/celadon-cel/celadon/types"
 	"github.com/celadon-cel/celadon/x/crdcopy"
 	"github.com/celadon-cel/celadon/x/secret"
@@ -202,6 +203,14 @@ func (d *decision) suggestions() (paths []string) {
 		}
 		last := len(steps) - 1
 		names, near := fieldsAt(steps[:last]), ""
+		if read, written := d.misreadKey(steps, names); read != "" {
+			at.Hint = read
+			if written != "" {
+				steps[last] = engine.Step{Name: written}
+				paths = append(paths, engine.FormatPath(steps))
+			}
+			continue
+		}
 		if !slices.Contains(names, steps[last].Name) { // otherwise it is a duplicate
 			near = spell.Nearest(steps[last].Name, names)
 		}
@@ -216,6 +225,26 @@ func (d *decision) suggestions() (paths []string) {
 		}
 	}
 	return paths
+}
+
+// misreadKey returns a hint on an unknown field that is called true or false, or that the CRD calls so, because YAML
+// reads words such as y as booleans. written is the key in the source, if it is a field.
+func (d *decision) misreadKey(steps []engine.Step, names []string) (words, written string) {
+	last := len(steps) - 1
+	name := steps[last].Name
+	read := decode.Boolean(name)
+	if read != "" && slices.Contains(names, read) && !slices.Contains(names, name) {
+		const words = "the CRD has %s, as which YAML reads %s without quotes: write %q, in quotes, in the CRD"
+		return fmt.Sprintf(words, read, name, name), ""
+	}
+	key := hint.BooleanKey(d.doc, steps, func(_, read string) bool { return read == name })
+	switch {
+	case key == "":
+		return "", ""
+	case slices.Contains(names, key):
+		return fmt.Sprintf("YAML reads the key %s as %s: write %q, in quotes", key, name, key), key
+	}
+	return fmt.Sprintf("YAML reads the key %s as %s", key, name), ""
 }
 
 func (d *decision) fieldsAt() func([]engine.Step) []string {
@@ -318,13 +347,13 @@ func (d *decision) followStrict(ctx context.Context, out *outcome, renamed []str
 		return nil
 	}
 	more, _ := res.Following(ctx)
-	causes := slices.DeleteFunc(slices.Concat(res.Causes, more), func(c engine.Cause) bool {
-		return c.Rule == nil && c.Field == "<nil>"
-	})
 	for _, e := range out.result.Strict {
 		if e.Duplicate {
 			renamed = append(renamed, e.Field)
 		}
 	}
+	causes := slices.DeleteFunc(slices.Concat(res.Causes, more), func(c engine.Cause) bool {
+		return c.Kind == engine.CauseRulesSkipped || c.Rule == nil && c.Field == "<nil>" && len(renamed) > 0
+	})
 	return res.Prepared.Unaffected(causes, renamed)
 }
