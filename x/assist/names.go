@@ -60,7 +60,10 @@ func (f *fault) unknown(name string) Advice {
 	behindDot := !strings.HasPrefix(name, ".") && (f.at(i-1) == "." || f.at(i-1) == ".?")
 	call := f.at(i+1) == "("
 	if words := f.manyArguments(name, i, call); words != "" {
-		return Advice{Words: f.as(NoOverload, words)}
+		if call {
+			f.code = NoOverload
+		}
+		return Advice{Words: words}
 	}
 	if call && behindDot && slices.Contains(f.names(string(f.src[:t.Start])), name) {
 		return Advice{Words: f.arguments(name, i)}
