@@ -59,8 +59,17 @@ func (f *fault) unknown(name string) Advice {
 	t := f.tokens[i]
 	behindDot := !strings.HasPrefix(name, ".") && (f.at(i-1) == "." || f.at(i-1) == ".?")
 	call := f.at(i+1) == "("
+	if words := f.manyArguments(name, i, call); words != "" {
+		if call {
+			f.code = NoOverload
+		}
+		return Advice{Words: words}
+	}
 	if call && behindDot && slices.Contains(f.names(string(f.src[:t.Start])), name) {
 		return Advice{Words: f.arguments(name, i)}
+	}
+	if call && hasHintOf(name, "unique") && f.countsDistinct(i) {
+		return Advice{Words: f.as(UnknownFunction, f.distinct())}
 	}
 	if words := f.hiddenField(name, i); words != "" {
 		if words == onlyName {

@@ -195,7 +195,12 @@ func (f *fault) extent() (start, end int) {
 }
 
 // Summary returns the problem in a few words, without the notation of cel-go.
-func (p *Problem) Summary() string { return short(p.Message) }
+func (p *Problem) Summary() string {
+	if unknown := unknownName.FindStringSubmatch(p.Message); unknown != nil && p.Code == NoOverload {
+		return unknown[1] + " does not take these arguments"
+	}
+	return short(p.Message)
+}
 
 // Hint returns how to fix the problem on one line, or "". It suggests no names if the message suggests some.
 func (p *Problem) Hint() string {

@@ -65,7 +65,7 @@ func Explain(
 			continue
 		}
 		if problem != nil {
-			if cause.Hint = table.Cut(written, problem.Start); cause.Hint != "" {
+			if cause.Hint, _ = table.Cut(written, problem.Start); cause.Hint != "" {
 				continue
 			}
 		}

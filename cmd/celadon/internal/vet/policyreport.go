@@ -227,8 +227,8 @@ func (one *vettedPolicy) problems(width int) (errors, warnings, lints []policyPr
 	for i := range errors {
 		e := &errors[i]
 		one.locateMistyped(e, width)
-		if hint := table.Cut(one.doc.Value(e.Path), e.offset); e.Expression != "" && hint != "" {
-			e.Hint, e.Fixed = hint, ""
+		if hint, point := table.Cut(one.doc.Value(e.Path), e.offset); e.Expression != "" && hint != "" {
+			e.Hint, e.Fixed, e.offset = hint, "", point
 		}
 	}
 	for _, list := range [][]policyProblem{errors, warnings, lints} {

@@ -1,8 +1,6 @@
 package table
 
 import (
-	"slices"
-
 	"github.com/celadon-cel/celadon/internal/cel/lex"
 	"github.com/celadon-cel/celadon/internal/regexp/lazy"
 	"github.com/celadon-cel/celadon/internal/yaml/position"
@@ -11,19 +9,20 @@ import (
 var leftover = lazy.New(`\$\{\w[^}\n]*\}|\{\{[^}\n]*\}\}|<%[^%\n]*%>|\$\(\w+\)`)
 
 // Cut returns a hint for an expression with a mistake at a code point, if it has a placeholder, or if its end is part
-// of a comment because YAML folds the lines. Otherwise it returns "".
-func Cut(n *position.Node, at int) string {
+// of a comment because YAML folds the lines, and the code point to show. Otherwise the hint is "".
+func Cut(n *position.Node, at int) (hint string, point int) {
 	if n == nil || n.Kind != position.Scalar {
-		return ""
+		return "", at
 	}
 	if hint := Leftover(n.Value); hint != "" || n.Style != position.Folded {
-		return hint
+		return hint, at
 	}
-	isSwallowing := func(t lex.Token) bool { return t.Kind == lex.Comment && t.Start <= at }
-	if slices.ContainsFunc(lex.Tokens([]rune(n.Value)), isSwallowing) {
-		return "> joins the lines, so that // makes a comment of all that follows: write | in its place"
+	for _, t := range lex.Tokens([]rune(n.Value)) {
+		if t.Kind == lex.Comment && t.Start <= at {
+			return "> joins lines, so that // makes a comment of the lines joined to its own: write | in its place", t.Start
+		}
 	}
-	return ""
+	return "", at
 }
 
 // Leftover returns a hint on a placeholder in a text, or "".

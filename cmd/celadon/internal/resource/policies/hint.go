@@ -14,5 +14,6 @@ const maxHints = 20
 
 // hintOn describes how to correct an expression of a policy that does not compile, or returns "".
 func hintOn(doc *input.Document, e *policy.CompileError, kubeVersion string) string {
-	return cmp.Or(table.Cut(doc.Value(e.Path), e.Offset), assist.PolicyHint(doc.Object, e, kubeVersion))
+	cut, _ := table.Cut(doc.Value(e.Path), e.Offset)
+	return cmp.Or(cut, assist.PolicyHint(doc.Object, e, kubeVersion))
 }
