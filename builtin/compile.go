@@ -44,7 +44,7 @@ func Expressions(document map[string]any) (all []Expression) {
 		switch {
 		case kind == ofAccess:
 			x.Roots, x.Compile = requestRoots, compileCondition
-		case kind == ofDevices && strings.HasPrefix(x.Path, "spec."):
+		case kind == ofDevices && isOfDevices(x.Path):
 			x.IsCondition = !strings.Contains(x.Path, ".derivedAttributes[")
 			x.Roots, x.Limit = deviceRoots(), resourcev1.CELSelectorExpressionMaxCost
 			x.Compile = compilerOfDevices(!x.IsCondition)
@@ -62,9 +62,15 @@ func Expressions(document map[string]any) (all []Expression) {
 	return all
 }
 
+// isOfDevices reports whether an expression is that of a selector or a derived attribute.
+func isOfDevices(path string) bool {
+	return strings.HasPrefix(path, "spec.") &&
+		(strings.HasSuffix(path, "].cel.expression") || strings.Contains(path, ".derivedAttributes["))
+}
+
 type located struct{ path, source string }
 
-// expressionsIn returns the fields named expression and valueExpression, sorted by the names on their paths.
+// expressionsIn returns the fields named expression and valueExpression, sorted by the names on their paths. It skips the parameters of drivers.
 func expressionsIn(v any, path string) (all []located) {
 	switch v := v.(type) {
 	case []any:
@@ -74,6 +80,9 @@ func expressionsIn(v any, path string) (all []located) {
 	case map[string]any:
 		for _, name := range slices.Sorted(maps.Keys(v)) {
 			at := strings.TrimPrefix(path+"."+name, ".")
+			if name == "opaque" { // parameters of a driver
+				continue
+			}
 			source, ok := v[name].(string)
 			if ok && (name == "expression" || name == "valueExpression") {
 				all = append(all, located{at, source})

@@ -137,7 +137,7 @@ func (l *linter) lint(document map[string]any, subjects []*subject, r *Report) {
 		accountPrefixes(s, add)
 		l.textOrders(s, add)
 		l.quantityNumbers(s, add)
-		l.subresourceObjects(s, add)
+		l.subresourceObjects(s, bindings, add)
 		l.mutations(s, add)
 		l.unguardedReads(s, add)
 	}

@@ -84,44 +84,51 @@ func textOrderExample(e ast.Expr) string {
 }
 
 // unitTests lists functions that can distinguish quantities with a unit.
-var unitTests = map[string]bool{"endsWith": true, "matches": true, "contains": true, "isQuantity": true}
+var unitTests = map[string]bool{
+	"endsWith": true, "matches": true, "contains": true, "isQuantity": true, "isInteger": true, "find": true, "findAll": true,
+	"indexOf": true, "lastIndexOf": true, "substring": true, "charAt": true, "split": true, "replace": true,
+}
 
 // quantityNumbers reports conversions of quantities to numbers, such as int(c.resources.limits.cpu), which fail for
-// quantities with a unit. Expressions that test for units are not reported.
+// quantities with a unit. Policies that test for units are not reported.
 func (l *linter) quantityNumbers(s *subject, add reporter) {
 	kinds, _ := l.schemas.matched(&s.match)
+	testsUnits := slices.ContainsFunc(s.expressions, func(x *expression) (does bool) {
+		if x.tree != nil {
+			visit(x.tree, func(e ast.Expr) { does = does || e.Kind() == ast.CallKind && unitTests[e.AsCall().FunctionName()] })
+		}
+		return does
+	})
 	for _, x := range s.expressions {
-		if x.tree == nil || l.version.Minor < quantitySince {
+		if x.tree == nil || l.version.Minor < quantitySince || testsUnits {
 			continue
 		}
 		var found ast.Expr
-		testsUnits := false
 		visit(x.tree, func(e ast.Expr) {
 			if e.Kind() != ast.CallKind {
 				return
 			}
 			name, args := e.AsCall().FunctionName(), e.AsCall().Args()
-			testsUnits = testsUnits || unitTests[name]
 			isNumber := (name == "int" || name == "double") && len(args) == 1
 			if found == nil && isNumber && l.isQuantity(kinds, s.paths[node{x, args[0].ID()}]) {
 				found = e
 			}
 		})
-		if found == nil || testsUnits {
+		if found == nil {
 			continue
 		}
 		call, source := found.AsCall(), lex.NewSource(x.Source, x.parsed)
 		of := lex.Flat(source.Of(call.Args()[0]))
 		add(quantityNumber, x.at(found), fmt.Sprintf("%[1]s('500m') and %[1]s('16Gi') fail, although they are quantities: "+
-			"write quantity(%[2]s).asApproximateFloat()", call.FunctionName(), of))
+			"compare quantity(%[2]s) by compareTo(), isLessThan(), or isGreaterThan()", call.FunctionName(), of))
 	}
 }
 
-// isQuantity reports whether all paths are quantities in a kind: the values of a map whose schema is an integer or a
-// string, such as limits.
+// isQuantity reports whether all paths are quantities in a built-in kind: the values of a map whose schema is an integer
+// or a string, such as limits.
 func (l *linter) isQuantity(kinds []matchedKind, paths []string) bool {
 	return len(paths) > 0 && slices.ContainsFunc(kinds, func(k matchedKind) bool {
-		return l.schemas.declare(k.kind) != nil && !slices.ContainsFunc(paths, func(path string) bool {
+		return k.kind != nil && k.builtIn && l.schemas.declare(k.kind) != nil && !slices.ContainsFunc(paths, func(path string) bool {
 			f := k.resolve(path)
 			return f.state != mapKey || !f.property.XIntOrString
 		})

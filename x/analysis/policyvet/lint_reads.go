@@ -112,6 +112,8 @@ func (l *linter) unguardedReads(s *subject, add reporter) {
 	}
 }
 
+var typeTests = []string{operators.Equals, operators.NotEquals, operators.In}
+
 // alternatives returns the paths of fields that a comparison with a string can imply: a field next to a type, for which it
 // returns the path of the parent with .*, or the namespace next to a kind, as in
 // subject.kind == 'ServiceAccount' && subject.namespace == 'a'.
@@ -122,11 +124,13 @@ func (s *subject) alternatives() map[string]bool {
 			continue
 		}
 		visit(x.tree, func(e ast.Expr) {
-			if e.Kind() != ast.CallKind || e.AsCall().FunctionName() != operators.Equals {
+			if e.Kind() != ast.CallKind || !slices.Contains(typeTests, e.AsCall().FunctionName()) {
 				return
 			}
 			for i, side := range e.AsCall().Args() {
-				_, isLiteral := text(e.AsCall().Args()[1-i])
+				other := e.AsCall().Args()[1-i]
+				_, isLiteral := text(other)
+				isLiteral = isLiteral || other.Kind() == ast.ListKind
 				for _, path := range s.paths[node{x, side.ID()}] {
 					switch parent := parentOf(path); {
 					case !isLiteral || !strings.Contains(parent, "."):
@@ -158,7 +162,8 @@ func listed(fields []string) string {
 // lacking returns the name of the first kind whose objects may lack the field at a path, or "".
 func (l *linter) lacking(kinds []matchedKind, params *kind, path string) string {
 	if below(path, paramsName) {
-		if l.schemas.declare(params) != nil && !params.builtIn && params.mayLack(path) && params.resolve(path).state == fieldDeclared {
+		if l.schemas.declare(params) != nil && !params.builtIn && params.mayLack(path) && params.resolve(path).state == fieldDeclared &&
+			params.resolve(parentOf(path)+".type").state != fieldDeclared { // the type can imply the field
 			return params.Kind
 		}
 		return ""

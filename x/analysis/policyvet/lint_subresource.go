@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/google/cel-go/common/ast"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/celadon-cel/celadon/engine/policy"
@@ -35,23 +36,32 @@ func (q *subresourceRequest) operation() string {
 	return operations[q.kind.Kind]
 }
 
-func (l *linter) subresourceObjects(s *subject, add reporter) {
+func (l *linter) subresourceObjects(s *subject, bindings []*bindingDocument, add reporter) {
 	reported := map[*expression]bool{}
+	if selects(&s.match) {
+		return // such objects have no labels, as a rule
+	}
 	for _, q := range l.subresourceRequests(&s.match) {
+		if len(bindings) > 0 && !slices.ContainsFunc(bindings, q.isBound) {
+			continue
+		}
 		n := l.requestEvaluator(s, &q)
 		for _, x := range s.failingIn(n) {
 			if reported[x] {
 				continue
 			}
-			reported[x] = true
 			missing := func(r read) bool { return !r.test && n.missing(r.path) != "" }
 			i := slices.IndexFunc(s.reads, func(r read) bool { return r.of == x && missing(r) })
 			at := x.at(nil)
 			if i >= 0 {
 				at = x.at(s.reads[i].at)
-			} else if i = slices.IndexFunc(s.reads, missing); i < 0 { // in a variable
-				continue
+			} else {
+				used := s.used(func(e *expression) bool { return e == x })
+				if i = slices.IndexFunc(s.reads, func(r read) bool { return used[r.of] && missing(r) }); i < 0 { // in a variable
+					continue
+				}
 			}
+			reported[x] = true
 			root, field, _ := strings.Cut(n.missing(s.reads[i].path), ".")
 			use := "test it with has(), or write another policy for " + q.resource
 			if field == "metadata" {
@@ -62,6 +72,17 @@ func (l *linter) subresourceObjects(s *subject, add reporter) {
 				q.resource, q.subresource, root, article(q.kind.Kind), q.kind.Kind, shownPath(field), use))
 		}
 	}
+}
+
+func selects(m *matchResources) bool {
+	s := m.ObjectSelector
+	return s != nil && len(s.MatchLabels)+len(s.MatchExpressions) > 0
+}
+
+func (q *subresourceRequest) isBound(b *bindingDocument) bool {
+	m := b.Spec.MatchResources
+	return m == nil || !selects(m) && !m.excludesRequest(q) &&
+		(len(m.ResourceRules) == 0 || m.matchesResource(q.operation(), q.group, q.resource, q.subresource))
 }
 
 func article(noun string) string {
@@ -76,13 +97,19 @@ func (s *subject) failingIn(n *evaluator) (failing []*expression) {
 	for _, x := range s.expressions {
 		switch {
 		case x.tree == nil || x.Part == policy.PartVariable || x.Part == policy.PartMessage:
-		case x.Part == policy.PartCondition && n.top(x).set == isFalse:
+		case x.Part == policy.PartCondition && (n.top(x).set == isFalse || n.top(x).set != isTrue && readsRequest(x)):
 			return nil
 		case n.top(x).set&isError != 0:
 			failing = append(failing, x)
 		}
 	}
 	return failing
+}
+
+// readsRequest reports whether a condition reads the request. If its result is not known, it can exclude a subresource.
+func readsRequest(x *expression) (does bool) {
+	visit(x.tree, func(e ast.Expr) { does = does || e.Kind() == ast.IdentKind && e.AsIdent() == "request" })
+	return does
 }
 
 // subresourceRequests returns the requests that m matches, in the order of its rules.
@@ -124,7 +151,10 @@ func (l *linter) requestEvaluator(s *subject, q *subresourceRequest) *evaluator 
 	n := newEvaluator(s, null, map[string]string{
 		"request.operation": q.operation(), "request.subResource": q.subresource,
 		"request.resource.resource": q.resource, "request.resource.group": q.group,
-		"request.kind.kind": q.kind.Kind, "object.kind": q.kind.Kind,
+		"request.requestSubResource": q.subresource, "request.requestResource.resource": q.resource, "request.requestResource.group": q.group,
+		"request.kind.kind": q.kind.Kind, "request.kind.group": q.kind.Group, "request.kind.version": q.kind.Version,
+		"request.requestKind.kind": q.kind.Kind, "request.requestKind.group": q.kind.Group,
+		"object.kind": q.kind.Kind, "object.apiVersion": q.kind.GroupVersion().String(),
 	})
 	if k := l.schemas.byName[q.kind]; l.schemas.declare(k) != nil {
 		n.kind, n.strict = k, true

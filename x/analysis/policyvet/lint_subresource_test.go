@@ -29,6 +29,9 @@ func TestSubresourceObjects(t *testing.T) {
 		{"CREATE,CONNECT core pods/exec,pods", name, []string{lint}},
 		{"CREATE,CONNECT core pods/exec,pods", "variables: [{name: meta, expression: object.metadata}]\n" + expressions("variables.meta.name != 'a'"), []string{lint}},
 		{"CREATE,CONNECT core pods/exec,pods", expressions("request.operation == 'CONNECT' || object.metadata.name != 'a'"), nil},
+		{"UPDATE apps deployments/scale", "matchConditions: [{name: a, expression: \"object.apiVersion == 'apps/v1'\"}]\n" + expressions("object.spec.template.spec.nodeName != 'a'"), nil},
+		{"UPDATE apps deployments/scale", "matchConditions: [{name: a, expression: \"request.kind.group == 'apps'\"}]\n" + expressions("object.spec.template.spec.nodeName != 'a'"), nil},
+		{"CREATE core pods/eviction", "matchConditions: [{name: a, expression: \"!request.subResource.startsWith('evict')\"}]\n" + expressions("object.spec.nodeName != 'a'"), nil},
 		{"CREATE,CONNECT core pods/exec,pods", expressions("request.subResource == 'exec' || object.metadata.name != 'a'"), nil},
 		{"CREATE,CONNECT core pods/exec,pods", expressions("!has(object.metadata) || object.metadata.name != 'a'"), nil},
 		{"CREATE,CONNECT core pods/exec,pods", expressions("object.?metadata.?name.orValue('') != 'a'"), nil},
@@ -62,13 +65,14 @@ func TestQuantityNumbers(t *testing.T) {
 	const lint = "quantity-number validations[0].expression"
 	var tests []lintTest
 	for expression, want := range map[string][]string{
-		"object.spec.containers.all(c, int(c.resources.limits.cpu) <= 2)":                                        {lint},
-		"object.spec.containers.all(c, double(c.resources.limits['memory']) <= 2.0)":                             {lint},
-		"object.spec.containers.all(c, quantity(c.resources.limits.cpu).asApproximateFloat() <= 2)":              nil,
-		"object.spec.containers.all(c, c.resources.limits.cpu.endsWith('m') || int(c.resources.limits.cpu) < 2)": nil,
-		"object.spec.containers.all(c, int(c.resources.limits.cpu.replace('m', '')) <= 2)":                       nil,
-		"int(object.metadata.labels.a) < 2":                                                                      nil,
-		"object.spec.containers.all(c, c.ports.all(p, int(p.containerPort) < 2))":                                nil,
+		"object.spec.containers.all(c, int(c.resources.limits.cpu) <= 2)":                                              {lint},
+		"object.spec.containers.all(c, double(c.resources.limits['memory']) <= 2.0)":                                   {lint},
+		"object.spec.containers.all(c, quantity(c.resources.limits.cpu).asApproximateFloat() <= 2)":                    nil,
+		"object.spec.containers.all(c, c.resources.limits.cpu.endsWith('m') || int(c.resources.limits.cpu) < 2)":       nil,
+		"object.spec.containers.all(c, int(c.resources.limits.cpu.replace('m', '')) <= 2)":                             nil,
+		"object.spec.containers.all(c, c.resources.limits.cpu.find('[a-z]') != '' || int(c.resources.limits.cpu) < 2)": nil,
+		"int(object.metadata.labels.a) < 2":                                                                            nil,
+		"object.spec.containers.all(c, c.ports.all(p, int(p.containerPort) < 2))":                                      nil,
 	} {
 		tests = append(tests, lintTest{"CREATE,UPDATE core pods,pods/resize", expressions(expression), want})
 	}

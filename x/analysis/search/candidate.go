@@ -79,10 +79,15 @@ func hashOf(v any) uint64 {
 	var sum uint64
 	switch v := v.(type) {
 	case map[string]any:
+		sum = 1
+		if v == nil {
+			sum = 2
+		}
 		for name, below := range v { // in any order
 			sum += maphash.Comparable(hashSeed, [2]uint64{maphash.String(hashSeed, name), hashOf(below)})
 		}
 	case []any:
+		sum = 3
 		for _, below := range v {
 			sum = maphash.Comparable(hashSeed, [2]uint64{sum + 1, hashOf(below)})
 		}

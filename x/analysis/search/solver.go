@@ -135,7 +135,7 @@ func (h *solver) walk(w *candidate) (*candidate, error) {
 }
 
 // maxAlsos limits the candidates that have the outcome but also other causes. If all of them share a cause, maxShared
-// and a maxSharedPart of the steps limit them.
+// and a fourth of the steps (1/maxSharedPart) limit them.
 const (
 	maxAlsos      = 250
 	maxShared     = 100

@@ -221,7 +221,7 @@ func describeRewrite(m *lint.Rewrite) string {
 		does = "that rejects it with the rule's own message"
 	}
 	if m.Proof != nil && len(m.Proof.Siblings) > 0 {
-		return does + " (fails only on objects that others reject as well, proved: " + m.Proof.String() + ")"
+		return does + " (fails only on objects that other rules reject as well, proved: " + m.Proof.String() + ")"
 	}
 	if m.Proof != nil {
 		return does + " (does not fail if nothing else changes, proved: " + m.Proof.String() + ")"

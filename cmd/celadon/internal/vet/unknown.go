@@ -15,6 +15,7 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/engine/x/celenv"
 	"github.com/celadon-cel/celadon/internal/text/phrase"
+	"github.com/celadon-cel/celadon/internal/text/preview"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -43,6 +44,9 @@ func (u otherKinds) add(one *vetted) {
 
 const maxOther = 10
 
+// maxKind limits a kind in a note, in bytes.
+const maxKind = 200
+
 // withExpressions returns the kinds whose documents have expressions, sorted.
 func (u otherKinds) withExpressions() []string {
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(u)), func(kind string) bool { return u[kind].first == "" })
@@ -55,7 +59,7 @@ func (u otherKinds) notes() (notes []error) {
 			return append(notes, fmt.Errorf("expressions of %s more are not vetted", phrase.Count(len(kinds)-i, "kind")))
 		}
 		of := u[kind]
-		text := fmt.Sprintf("%s is not vetted, because vet does not know the expressions of %s", of.first, kind+of.hint)
+		text := fmt.Sprintf("%s is not vetted, because vet does not know the expressions of %s", of.first, preview.Bytes(kind, maxKind)+of.hint)
 		if of.count > 1 {
 			text += fmt.Sprintf(" (%d documents)", of.count)
 		}
@@ -69,7 +73,7 @@ func (u otherKinds) String() string {
 	var parts []string
 	kinds := slices.Sorted(maps.Keys(u))
 	for _, kind := range kinds[:min(len(kinds), maxOther)] {
-		parts = append(parts, phrase.Count(u[kind].count, "document")+" of "+kind)
+		parts = append(parts, phrase.Count(u[kind].count, "document")+" of "+preview.Bytes(kind, maxKind))
 	}
 	if more := len(kinds) - maxOther; more > 0 {
 		parts = append(parts, phrase.Count(more, "more kind"))
