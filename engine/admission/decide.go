@@ -153,13 +153,13 @@ func (s *Set) route(req *admissionv1.AdmissionRequest) (*crd, *Decision, error) 
 	if req.Operation != admissionv1.Create && req.Operation != admissionv1.Update || req.SubResource == "scale" {
 		return nil, d, nil // it does not write a custom resource
 	}
+	if s.policies.Load() != nil && len(s.catalog.Names()) == 0 {
+		return nil, d, nil // the set only has policies
+	}
 	if req.SubResource != "" && req.SubResource != statusSubresource {
 		return nil, s.notChecked(d, "custom resources have no subresource "+req.SubResource), nil
 	}
 	crd := s.lookup(d.Kind)
-	if crd == nil && s.policies.Load() != nil && len(s.catalog.Names()) == 0 {
-		return nil, d, nil // the set only has policies
-	}
 	if crd == nil {
 		return nil, s.notChecked(d, "no CRD for "+d.Kind.GroupVersion().String()+" "+d.Kind.Kind), nil
 	}

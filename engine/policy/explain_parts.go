@@ -52,7 +52,7 @@ func (r *run) explain(req *Request, of *expression) []Value {
 	r.program.compiler.Lock()
 	defer r.program.compiler.Unlock()
 	c := &valueCollector{
-		run: r, roots: map[string]bool{}, seen: map[string]bool{}, steps: maxSteps,
+		run: r, roots: map[string]bool{}, seen: map[string]bool{}, explained: map[string]bool{}, steps: maxSteps,
 	}
 	for _, root := range r.program.roots[:authorizerRoot] {
 		c.roots[root.Name] = true
@@ -78,8 +78,10 @@ type valueCollector struct {
 	failed          bool
 	problems, depth int
 	// seen holds the sources of parts that are not added again.
-	seen  map[string]bool
-	steps int
+	seen map[string]bool
+	// explained holds the variables that are explained, which are not explained again.
+	explained map[string]bool
+	steps     int
 }
 
 // value evaluates a part. It returns an error value if the part fails, and nil if its value is not known.
@@ -171,9 +173,10 @@ func (c *valueCollector) asks(name string) (asks, decision bool) {
 
 func (c *valueCollector) variable(name string) {
 	i, ok := c.run.program.variableIndex[name]
-	if !ok || c.depth == maxVariables || c.run.program.parts[partVariable][i].checked == nil {
+	if !ok || c.depth == maxVariables || c.steps <= 0 || c.explained[name] || c.run.program.parts[partVariable][i].checked == nil {
 		return
 	}
+	c.explained[name] = true
 	inner := *c
 	inner.depth++
 	inner.expression(c.run.program.parts[partVariable][i])

@@ -72,7 +72,8 @@ func (r *run) expressionValue(x *expression) ExpressionValue {
 		return v
 	}
 	r.undecided, r.variableCost = "", 0
-	r.authority.explains, r.authority.asked = true, nil
+	r.variables.reset()
+	r.authority.explains, r.authority.asked, r.authority.unknown = true, nil, nil
 	out := r.evaluate(x)
 	v.Cost = addCost(r.variableCost, out.Cost)
 	if out.Err != nil {

@@ -53,3 +53,23 @@ spec:
 		}
 	}
 }
+
+// Each variable is read many times, directly and through others.
+func TestExplainChain(t *testing.T) {
+	t.Parallel()
+	variables := "variables:\n  - {name: a0, expression: \"authorizer.path('/x').check('get')\"}\n"
+	for i := range 8 {
+		reads := strings.TrimSuffix(strings.Repeat(fmt.Sprintf("variables.a%d, ", i), 20), ", ")
+		variables += fmt.Sprintf("  - {name: a%d, expression: \"[%s].size() > 0 ? authorizer.path('/x').check('get') : authorizer.path('/y').check('get')\"}\n", i+1, reads)
+	}
+	config := Config{Authorize: func(Access) Authorization { return Authorization{Known: true, Allowed: true} }}
+	set := mustCompile(t, config, simplePolicy("!variables.a8.allowed()", "  "+variables), testBinding)
+	req := widgetRequest(t, OperationCreate, "{}")
+	res, err := set.Evaluate(context.Background(), req)
+	if err != nil || len(res.Evaluations) != 1 {
+		t.Fatalf("got %+v, %v", res, err)
+	}
+	if values, err := set.Explain(context.Background(), req, &res.Evaluations[0], 0); err != nil || len(values) == 0 {
+		t.Errorf("got %v, %v", values, err)
+	}
+}

@@ -183,7 +183,7 @@ func (d *Describer) explanation(
 
 func shown(values []policy.Value, secrets secret.Texts) (list []Value) {
 	for _, v := range values {
-		text := fmt.Sprintf("(%s)", v.Problem)
+		text := fmt.Sprintf("(%s)", secrets.HidePieces(v.Problem))
 		if v.Problem == "" {
 			of := v.Value
 			if len(secrets) > 0 {

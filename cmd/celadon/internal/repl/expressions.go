@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/celadon-cel/celadon/builtin"
@@ -45,6 +46,9 @@ func (e *evaluation) expressions(ctx context.Context) error {
 		return err
 	}
 	if hasPolicies(documents) {
+		if i := slices.IndexFunc(documents, func(doc *input.Document) bool { return builtin.Input(doc.Object) != "" }); i >= 0 {
+			return fmt.Errorf("--expressions: %s: a %s next to policies: use a file of its own", documents[i].Location(), documents[i].Identity().Kind)
+		}
 		return e.policies(ctx, documents, inputs)
 	}
 	if e.CRD != "" || e.Old != "" || e.Subresource != "" {

@@ -22,7 +22,8 @@ import (
 
 func hasPolicies(docs []*input.Document) bool {
 	for _, doc := range docs {
-		if doc.Identity().GroupKind().Group == admissionregistrationv1.GroupName {
+		id := doc.Identity()
+		if id.GroupKind().Group == admissionregistrationv1.GroupName && strings.Contains(id.Kind, "AdmissionPolicy") {
 			return true
 		}
 	}

@@ -158,7 +158,7 @@ func (d *decision) reviewed(ctx context.Context, r *policyrequest.Review, to *po
 		d.report.AuditAnnotations = res.AuditAnnotations
 		describer := policyrequest.Describer{Set: r.Set, Validation: d.Admission.Policies.Validation, Explain: d.Explain}
 		list, err := describer.Decisions(ctx, r.Request, res, to.Secrets)
-		bug = cmp.Or(bug, err, d.observePolicies(ctx, r))
+		bug = cmp.Or(bug, err, d.observePolicies(ctx, r, to.Secrets))
 		for i := range list {
 			list[i].Explanation = d.located(list[i].Explanation)
 		}
@@ -182,7 +182,7 @@ func (d *decision) reviewed(ctx context.Context, r *policyrequest.Review, to *po
 	return out
 }
 
-func (d *decision) observePolicies(ctx context.Context, r *policyrequest.Review) error {
+func (d *decision) observePolicies(ctx context.Context, r *policyrequest.Review, secrets secret.Texts) error {
 	for i := range r.Evaluated.Evaluations {
 		if d.ObservePolicy == nil {
 			break
@@ -191,6 +191,10 @@ func (d *decision) observePolicies(ctx context.Context, r *policyrequest.Review)
 		values, err := r.Set.Values(ctx, r.Request, e)
 		if err != nil {
 			return err
+		}
+		for j := range values {
+			v := &values[j]
+			v.Value, v.Problem = secrets.HidePieces(v.Value), fmt.Sprint(secrets.HidePieces(v.Problem))
 		}
 		d.ObservePolicy(*e, values)
 	}
@@ -243,11 +247,14 @@ func (d *decision) recordWebhooks(ctx context.Context, r *policyrequest.Review, 
 // webhookCalls counts the calls of webhooks in a run, and the reasons against a call. It is safe for concurrent use.
 type webhookCalls struct {
 	mu    sync.Mutex
-	hooks map[string]*webhookCount
+	hooks map[webhookName]*webhookCount
 }
+
+type webhookName struct{ kind, configuration, webhook string }
 
 type webhookCount struct {
 	called  int
+	unknown bool // for a request
 	reasons map[string]int
 }
 
@@ -261,24 +268,22 @@ func (c *webhookCalls) add(m *policy.WebhookMatch) {
 		reason = "matchCondition " + m.Condition + " fails for"
 	case m.Condition != "":
 		reason = "matchCondition " + m.Condition + " is false for"
-	case m.Undecided != "":
-		reason = "undecided for"
-	default:
-		reason = "another webhook ends"
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.hooks == nil {
-		c.hooks = map[string]*webhookCount{}
+		c.hooks = map[webhookName]*webhookCount{}
 	}
-	of := c.hooks[m.Webhook]
+	name := webhookName{m.Kind, m.Configuration, m.Webhook}
+	of := c.hooks[name]
 	if of == nil {
 		of = &webhookCount{reasons: map[string]int{}}
-		c.hooks[m.Webhook] = of
+		c.hooks[name] = of
 	}
 	if m.Called {
 		of.called++
 	}
+	of.unknown = of.unknown || reason == "" && !m.Called && m.Unmatched == ""
 	if reason != "" {
 		of.reasons[reason]++
 	}
@@ -288,17 +293,19 @@ func (c *webhookCalls) notes() (notes []error) {
 	var called, others []string
 	for name, of := range c.hooks {
 		if of.called > 0 {
-			called = append(called, fmt.Sprintf("%s (for %s)", name, phrase.Count(of.called, "request")))
+			called = append(called, fmt.Sprintf("%s (for %s)", name.webhook, phrase.Count(of.called, "request")))
+		}
+		if of.called > 0 || of.unknown {
 			continue
 		}
-		why := []string{"its rules match no request"}
+		why := []string{"its rules match no request that reaches it"}
 		if len(of.reasons) > 0 {
 			why = nil
 		}
 		for _, reason := range slices.Sorted(maps.Keys(of.reasons)) {
 			why = append(why, reason+" "+phrase.Count(of.reasons[reason], "request"))
 		}
-		others = append(others, fmt.Sprintf("%s (%s)", name, strings.Join(why, ", ")))
+		others = append(others, fmt.Sprintf("%s (%s)", name.webhook, strings.Join(why, ", ")))
 	}
 	slices.Sort(called)
 	slices.Sort(others)
