@@ -53,9 +53,8 @@ func Definitions(documents []map[string]any) (crds []*apiextensionsv1.CustomReso
 }
 
 // Choose replaces the examples of missing objects by variants with which a request is accepted and, if possible,
-// another is denied. It sets Denying and
-// Useless. cfg has the given documents, from which compile makes a set. An error is
-// ctx's or internal.
+// another is denied. It sets Denying and Useless. cfg has the given documents, from which compile makes a set. An
+// error is ctx's or internal.
 func Choose(ctx context.Context, all []Missing, targets []Target, cfg Config, compile policy.Config) error {
 	if len(Examples(all)) == 0 {
 		return nil
@@ -89,8 +88,18 @@ type chooser struct {
 func (c *chooser) choose(one *Missing) error {
 	var best, most effects
 	asked := 0
+	if fits, err := one.fits(c.ctx, one.Example); err != nil {
+		return err
+	} else if !fits { // the policy reads a field that the CRD does not have in this form
+		one.Example = one.sample
+	}
 	example, denying := one.Example, map[string]any(nil)
 	for variant := range variants(example) {
+		if fits, err := one.fits(c.ctx, variant); err != nil {
+			return err
+		} else if !fits {
+			continue
+		}
 		one.Example = variant
 		got, err := c.effects(one.Policy)
 		if err != nil {

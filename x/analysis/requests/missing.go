@@ -12,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/celadon-cel/celadon/engine"
@@ -31,6 +32,19 @@ type Missing struct {
 	Denying map[string]any
 	// Useless is set by Choose if no request was found that is accepted with the example.
 	Useless bool
+
+	// engine validates examples, and sample is an object that it accepts. Both are nil unless the kind is that of a CRD.
+	engine *engine.Engine
+	sample map[string]any
+}
+
+// fits reports whether the CRD of a params object accepts it, as far as it is known.
+func (m *Missing) fits(ctx context.Context, object map[string]any) (bool, error) {
+	if m.engine == nil {
+		return true, nil
+	}
+	res, err := m.engine.Validate(ctx, engine.Request{Object: object})
+	return err == nil && res.Allowed, ctx.Err()
 }
 
 // MissingObjects returns the params objects and Namespaces that policies with a binding need and that are not among
@@ -120,11 +134,11 @@ func (m *missing) namespaceOf(d *document, labels map[string]any) string {
 // params adds the object that a paramRef needs. namespace is the namespace of requests.
 func (m *missing) params(d *document, binding string, ref map[string]any, namespace string) error {
 	kind := object(d.fields, "paramKind")
-	example, namespaced, err := m.example(schema.FromAPIVersionAndKind(text(kind, "apiVersion"), text(kind, "kind")))
+	example, namespaced, by, err := m.example(schema.FromAPIVersionAndKind(text(kind, "apiVersion"), text(kind, "kind")))
 	if err != nil {
 		return err
 	}
-	one := Missing{Policy: d.name, Binding: binding, Example: example}
+	one := Missing{Policy: d.name, Binding: binding, Example: example, engine: by}
 	if example == nil {
 		example = map[string]any{"apiVersion": kind["apiVersion"], "kind": kind["kind"]}
 	}
@@ -141,6 +155,9 @@ func (m *missing) params(d *document, binding string, ref map[string]any, namesp
 		one.Object += fmt.Sprintf(" in namespace %s", meta["namespace"])
 	}
 	example["metadata"] = meta
+	if by != nil {
+		one.sample = runtime.DeepCopyJSON(example)
+	}
 	d.fill("params", example)
 	m.add(one, example, labels)
 	return nil
@@ -194,7 +211,8 @@ func hasLabels(of, labels map[string]any) bool {
 	return true
 }
 
-func (m *missing) example(gvk schema.GroupVersionKind) (object map[string]any, namespaced bool, err error) {
+// example returns an object of a kind, or nil. by is the engine of the CRD that accepts it, or nil.
+func (m *missing) example(gvk schema.GroupVersionKind) (object map[string]any, namespaced bool, by *engine.Engine, err error) {
 	for _, crd := range m.crds {
 		if crd.Spec.Group != gvk.Group || crd.Spec.Names.Kind != gvk.Kind {
 			continue
@@ -202,28 +220,28 @@ func (m *missing) example(gvk schema.GroupVersionKind) (object map[string]any, n
 		namespaced := crd.Spec.Scope == apiextensionsv1.NamespaceScoped
 		e, _ := engine.Compile(crd, engine.Config{}) // errors of the CRD are reported elsewhere
 		if e == nil {
-			return nil, namespaced, nil
+			return nil, namespaced, nil, nil
 		}
 		s, err := search.New(crd, e, gvk.Version, search.Config{})
 		if err != nil {
-			return nil, namespaced, nil // the CRD has no such version
+			return nil, namespaced, nil, nil // the CRD has no such version
 		}
 		found, err := s.Sample(m.ctx, true)
 		if err != nil || found.Witness == nil {
-			return nil, namespaced, err
+			return nil, namespaced, nil, err
 		}
-		return found.Witness.Object, namespaced, nil
+		return found.Witness.Object, namespaced, e, nil
 	}
 	catalog, err := builtin.Newest()
 	if err != nil {
-		return nil, false, err
+		return nil, false, nil, err
 	}
 	for _, k := range catalog.Kinds() {
 		if k.GroupVersionKind == gvk && k.Resource != "" {
-			return catalog.Example(gvk), k.Namespaced, nil
+			return catalog.Example(gvk), k.Namespaced, nil, nil
 		}
 	}
-	return nil, false, nil
+	return nil, false, nil, nil
 }
 
 // labelsOf returns the labels that matchLabels, Exists, and In require. selector may be nil.
