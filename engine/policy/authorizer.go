@@ -72,8 +72,9 @@ type authority struct {
 	decide func(Access) Authorization
 	// unknown is an access whose decision is not known, or nil.
 	unknown *Access
-	// asked and answered are the last access and its decision, if explains is set.
+	// asked and answered are the last access and its decision, and accesses is the number of accesses, if explains is set.
 	explains bool
+	accesses int
 	asked    *Access
 	answered Authorization
 }
@@ -96,6 +97,7 @@ func (a *authority) Authorize(_ context.Context, of authorizer.Attributes) (auth
 		decision = a.decide(access)
 	}
 	if a.explains {
+		a.accesses++
 		a.asked, a.answered = &access, decision
 	}
 	switch {

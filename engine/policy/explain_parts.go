@@ -121,6 +121,7 @@ func (c *valueCollector) visit(e ast.Expr) {
 	if c.selects(e) {
 		v, name := c.value(e), variableIn(e)
 		asks, decision := c.asks(name)
+		decision = decision || v != nil && v.Type().TypeName() == kubecel.DecisionType.TypeName()
 		if !decision {
 			c.add(c.source.Of(e), e, v)
 		}

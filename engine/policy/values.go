@@ -73,7 +73,7 @@ func (r *run) expressionValue(x *expression) ExpressionValue {
 	}
 	r.undecided, r.variableCost = "", 0
 	r.variables.reset()
-	r.authority.explains, r.authority.asked, r.authority.unknown = true, nil, nil
+	r.authority.explains, r.authority.accesses, r.authority.unknown = true, 0, nil
 	out := r.evaluate(x)
 	v.Cost = addCost(r.variableCost, out.Cost)
 	if out.Err != nil {
@@ -93,7 +93,7 @@ func (r *run) expressionValue(x *expression) ExpressionValue {
 func (r *run) nativeValue(v ref.Val, limit int) (value any, problem string) {
 	a := &r.authority
 	switch name := v.Type().TypeName(); {
-	case name == kubecel.DecisionType.TypeName() && a.asked != nil:
+	case name == kubecel.DecisionType.TypeName() && a.accesses == 1:
 		return a.asked.explain(a.answered), ""
 	case strings.HasPrefix(name, "kubernetes.authorization."):
 		return name, ""

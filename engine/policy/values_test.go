@@ -54,6 +54,35 @@ spec:
 	}
 }
 
+func TestDecisionValues(t *testing.T) {
+	t.Parallel()
+	config := Config{Authorize: func(Access) Authorization { return Authorization{Known: true} }}
+	const check = "authorizer.path('/x').check('get')"
+	variables := fmt.Sprintf("  variables: [{name: a, expression: %q}, {name: b, expression: variables.a}]", check)
+	set := mustCompile(t, config, simplePolicy("variables.b.allowed()", variables), testBinding)
+	req := widgetRequest(t, OperationCreate, "{}")
+	const denied = "denied, because no role lets ann get /x"
+	for source, want := range map[string]string{
+		check:             denied,
+		"variables.b":     denied,
+		"[" + check + "]": "[kubernetes.authorization.Decision]",
+		"[" + check + ", authorizer.path('/y').check('get')][0]": "kubernetes.authorization.Decision",
+	} {
+		out, err := set.Eval(context.Background(), req, "p", source)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := fmt.Sprint(out.Value); got != want {
+			t.Errorf("%s: got %s, want %s", source, got, want)
+		}
+	}
+	res := evaluate(t, set, req)
+	values, err := set.Explain(context.Background(), req, &res.Evaluations[0], 0)
+	if err != nil || len(values) != 1 || values[0].Expression != check || values[0].Problem != denied {
+		t.Errorf("got %+v, %v", values, err)
+	}
+}
+
 // Each variable is read many times, directly and through others.
 func TestExplainChain(t *testing.T) {
 	t.Parallel()

@@ -71,8 +71,8 @@ func TestMend(t *testing.T) {
 		{"if self.spec.replicas > 1", `CEL has no if: use condition ? value : other, or !a || b for "if a, then b must hold"`, "!(self.spec.replicas > 1) || true"},
 		{"self.spec.image.in(['a'])", "use value in list; in is an operator", "self.spec.image in ['a']"},
 
-		{"1 + 'a'", "+ joins strings only with strings: write '… %s …'.format([…]), because string(…) of a number has no bound in an estimate", "'%da'.format([1])"},
-		{"self.spec.image + self.spec.replicas", "+ joins strings only with strings: write '… %s …'.format([…]), because string(…) of a number has no bound in an estimate", "'%s%d'.format([self.spec.image, self.spec.replicas])"},
+		{"1 + 'a'", "+ joins strings only with strings: write '… %s …'.format([…]), because the estimated cost of a CRD's rule has no bound with string(…) of a number", "'%da'.format([1])"},
+		{"self.spec.image + self.spec.replicas", "+ joins strings only with strings: write '… %s …'.format([…]), because the estimated cost of a CRD's rule has no bound with string(…) of a number", "'%s%d'.format([self.spec.image, self.spec.replicas])"},
 		{"[1] + 2", "+ joins lists only with lists: put the element in [ ]", "[1] + [2]"},
 		{"1 + 1.5", "an integer and a double do not mix: write 2 instead of 2.0, or convert with double(…) or int(…)", "double(1) + 1.5"},
 		{"self.spec.replicas > '1'", "a string and an integer do not mix: convert with string(…) or int(…), or remove the quotes", "self.spec.replicas > 1"},

@@ -234,7 +234,7 @@ func methodHint(k kind, operator string) string {
 func sum(a, b kind, left string) string {
 	switch {
 	case a == kindString && (b == kindInt || b == kindDouble) || b == kindString && (a == kindInt || a == kindDouble):
-		return "+ joins strings only with strings: write '… %s …'.format([…]), because string(…) of a number has no bound in an estimate"
+		return "+ joins strings only with strings: write '… %s …'.format([…]), because the estimated cost of a CRD's rule has no bound with string(…) of a number"
 	case (a == kindString) != (b == kindString) && !slices.Contains([]kind{a, b}, kindOptional):
 		return "+ joins strings only with strings: convert the other value with string(…), or write '… %s …'.format([…])"
 	case a == kindBool || b == kindBool:

@@ -53,7 +53,11 @@ func Native(v ref.Val) any {
 	if text, ok := v.ConvertToType(celtypes.StringType).(celtypes.String); ok {
 		return string(text)
 	}
-	return fmt.Sprint(v.Value())
+	value := v.Value()
+	if _, opaque := value.(error); opaque { // such as a decision of the authorizer
+		return v.Type().TypeName()
+	}
+	return fmt.Sprint(value)
 }
 
 // Entry returns the value of a key in m. It returns null if m.Get returns an error, for example for

@@ -198,7 +198,8 @@ func (t *tally) whyUnclear() string {
 func (t *tally) whyNone() string {
 	s := &t.summary
 	if s.Skipped > 0 && (t.options.policy.operation == verdict.Connect || slices.Contains(policyrequest.Sent, t.options.Subresource)) {
-		return fmt.Sprintf(": %s of other requests: want objects of a subresource, such as PodExecOptions", phrase.Count(s.Skipped, "object"))
+		const words = ": such requests have other objects (%s skipped), such as a PodExecOptions for exec or an Eviction for eviction"
+		return fmt.Sprintf(words, phrase.Count(s.Skipped, "object"))
 	}
 	if s.Skipped > 0 && t.options.Subresource != "" {
 		return fmt.Sprintf(": no old object or no CRD was given for %s: use --old PATH and --crd PATH", phrase.Count(s.Skipped, "object"))
