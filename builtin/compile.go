@@ -70,7 +70,8 @@ func isOfDevices(path string) bool {
 
 type located struct{ path, source string }
 
-// expressionsIn returns the fields named expression and valueExpression, sorted by the names on their paths. It skips the parameters of drivers.
+// expressionsIn returns the fields named expression and valueExpression, sorted by the names on their paths. It skips
+// the parameters of drivers.
 func expressionsIn(v any, path string) (all []located) {
 	switch v := v.(type) {
 	case []any:

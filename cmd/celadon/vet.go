@@ -13,7 +13,7 @@ import (
 )
 
 func vetCommand(s command.Streams) *cobra.Command {
-	o := vet.Options{Builtins: builtins.Alone()}
+	o := vet.Options{Builtins: vetServer{builtins.Alone()}}
 	cmd := &cobra.Command{
 		SuggestFor: []string{"lint"},
 		Use:        "vet [--old CRD] CRD|POLICY... | vet [--crd CRD] GO-PACKAGES",

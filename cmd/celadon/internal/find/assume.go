@@ -86,8 +86,8 @@ func definitionsOf(crds []*definition) []*apiextensionsv1.CustomResourceDefiniti
 	return definitions
 }
 
-// A comparison of policies uses no examples, because its result must not depend on them.
-// crds are all CRDs, and asked are those about whose objects find asks.
+// assume adds examples of missing objects to the policies. A comparison of policies uses none, because its result must
+// not depend on them. crds are all CRDs, and asked are those about whose objects find asks.
 func (both *bothPolicies) assume(
 	ctx context.Context, s command.Streams, o *Options, crds, asked []*definition,
 ) error {

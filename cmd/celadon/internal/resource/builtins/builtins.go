@@ -21,7 +21,6 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/policy"
 	"github.com/celadon-cel/celadon/internal/text/spell"
-	"github.com/celadon-cel/celadon/x/analysis/policyvet"
 	"github.com/celadon-cel/celadon/x/policyrequest"
 )
 
@@ -189,10 +188,11 @@ func (s Server) Write(ctx context.Context, w policyrequest.Write) (*engine.Resul
 	if in != nil && in.ended && res != nil {
 		res = &engine.Result{Warnings: res.Warnings}
 	}
-	return res, limited(err)
+	return res, Limited(err)
 }
 
-func limited(err error) error {
+// Limited returns the error for an object that exceeds a limit as a *engine.WorkLimitError, and others unchanged.
+func Limited(err error) error {
 	if limit := new(builtin.LimitError); errors.As(err, &limit) {
 		return &engine.WorkLimitError{Part: "schema", Reason: limit.Reason}
 	}
@@ -202,32 +202,6 @@ func limited(err error) error {
 // Row implements policyrequest.Server.
 func (Server) Row(ctx context.Context, object map[string]any) (columns []string, cells []any, err error) {
 	return builtin.Row(ctx, object)
-}
-
-// HasExpressions implements vet.Builtins.
-func (Server) HasExpressions(object map[string]any) bool { return builtin.Input(object) != "" }
-
-// VetExpressions implements vet.Builtins.
-func (s Server) VetExpressions(ctx context.Context, object map[string]any, duplicateKeys error, minor int) (*policyvet.Compiled, error) {
-	id := input.Identify(object)
-	kind := schema.FromAPIVersionAndKind(id.APIVersion, id.Kind)
-	c := &policyvet.Compiled{Kind: kind.Kind}
-	for _, x := range builtin.Expressions(object) {
-		c.Expressions = append(c.Expressions, policyvet.CompiledExpression(x))
-	}
-	var err error
-	switch absence := s.Absent(kind, minor); {
-	case builtin.IsConfiguration(object):
-		c.Result, err = builtin.ValidateConfiguration(object)
-	case absence != nil:
-		problem := fmt.Sprintf("Kubernetes 1.%d does not serve %s %s%s", minor, kind.GroupVersion(), kind.Kind, absence.Hint)
-		c.Result = &engine.Result{Causes: []engine.Cause{{Field: absence.Field, Message: problem}}}
-	default:
-		c.Result, err = builtin.Validate(ctx, builtin.Request{
-			Object: object, DuplicateKeys: duplicateKeys, KubeMinor: minor, FieldValidation: "Strict", NoObject: true,
-		})
-	}
-	return c, limited(err)
 }
 
 // FieldIntroduced implements policyrequest.Server.
